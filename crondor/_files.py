@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from crondor.diagnostics import Diagnostic, Severity, Source
 
 LINE_WITH_BYTES: Final = re.compile("^[^\\n\udc80-\udcff]*[\udc80-\udcff]", re.MULTILINE)
-"""A line up to its first byte that is no UTF-8."""
+"""A line up to its first byte that is not UTF-8."""
 
 
 def odd_comment(source: Source) -> Diagnostic | None:
-    """Return a warning of the first byte of a text that is no UTF-8, None where there is none.
+    """Return a warning about the first byte of a text that is not UTF-8, None if there is none.
 
-    Readers let such bytes stand in comments alone.
+    Readers only allow such bytes in comments.
     """
     text = source.text
     found = None if text.isascii() else LINE_WITH_BYTES.search(text)
@@ -28,26 +28,26 @@ def odd_comment(source: Source) -> Diagnostic | None:
     return Diagnostic("odd-comment", message, Severity.WARNING, source.span(at, at + 1), "save the file as UTF-8")
 
 
-_MOST_NAMES: Final = 100_000  # of a folder that are looked at
+_MOST_NAMES: Final = 100_000  # of a folder that are examined
 _BEHIND: Final = (".", "-")  # history.20261125T060000, job.log.old, job.log.1, job.log-20261125
 
 
 class FileId(NamedTuple):
-    """Which file it is, whatever its name."""
+    """The identity of a file, whatever its name."""
 
     device: int
     number: int
 
     @classmethod
     def of(cls, status: os.stat_result) -> FileId:
-        """Return that of an open file."""
+        """Return the identity of an open file."""
         return cls(status.st_dev, status.st_ino)
 
 
 def renamed_since(path: str, file: FileId) -> list[str]:
-    """Return the names that a log has now which was read under ``path``, with those of the logs that came after it.
+    """Return the present names of a log that was read under ``path``, with those of the logs after it.
 
-    The oldest is the first: that of ``file`` itself. None where it is not there any more, or in another folder.
+    The oldest comes first: that of ``file`` itself. None if it no longer exists, or is in another folder.
     """
     folder, name = os.path.split(path)
     found: list[tuple[int, str, FileId]] = []

@@ -33,17 +33,17 @@ _AT = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 class TomlPlaces:
-    """The keys of a file and where they stand; those inside of inline tables are where the table is."""
+    """The keys of a file and their places; keys in inline tables have the place of the table."""
 
     def __init__(self, source: Source) -> None:
-        """Look at every line once."""
+        """Read every line once."""
         self._source = source
         self._found: dict[tuple[str, ...], Span] = {}
         for keys, span in _keys(source):
             self._found.setdefault(keys, span)
 
     def key(self, *keys: str) -> Span:
-        """Return where a key is assigned, or the table that it is in; the whole first line where neither is found."""
+        """Return where a key is assigned, or its table; the whole first line if neither is found."""
         for count in range(len(keys), 0, -1):
             if keys[:count] in self._found:
                 return self._found[keys[:count]]
@@ -70,7 +70,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def error_place(source: Source, message: str) -> Span:
-    """Return the place that tomllib's message of a syntax error names; the end of the file where it names none."""
+    """Return the place named in tomllib's message of a syntax error; the end of the file if it names none."""
     found = _AT.search(message)
     if found is None:
         return source.span(len(source.text))

@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 
 
 class Made:
-    """A value that is compared, hashed, copied and pickled as the arguments that make it.
+    """A value that is compared, hashed, copied and pickled as the arguments of its constructor.
 
-    What was worked out of them is worked out again where a copy is used: no closure, lock or cache is sent.
+    Derived values are computed again in a copy: no closure, lock or cache is sent.
     """
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class Made:
 
 
 def expect(name: str, value: object, kinds: type | tuple[type, ...], what: str, instead: str = "") -> None:
-    """Raise TypeError where a value is none of some types; ``instead`` is what to do, a piece of a sentence."""
+    """Raise TypeError if a value is none of some types; ``instead`` is what to do, a part of a sentence."""
     if not isinstance(value, kinds):
         raise wrong_type(name, value, what, instead)
 
@@ -45,7 +45,7 @@ def wrong_type(name: str, value: object, what: str, instead: str = "") -> TypeEr
 
 
 def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package: ``homes`` has the module of each name that comes late."""
+    """Return ``__getattr__`` and ``__dir__`` of a package: ``homes`` has the module of each late name."""
     space = vars(sys.modules[package])
 
     def getattr_(name: str) -> object:
@@ -66,9 +66,9 @@ Kept = TypeVar("Kept")
 
 
 class Memory(Generic[Kept]):
-    """The answers to questions that depend on nothing but their key.
+    """Cached answers to questions that depend only on their key.
 
-    What two looks in a row did not ask for is forgotten, so that it holds no more than two of them needed.
+    Entries unused in two consecutive turns are dropped, so it holds no more than two turns needed.
     """
 
     def __init__(self) -> None:
@@ -77,17 +77,17 @@ class Memory(Generic[Kept]):
         self._now: dict[Hashable, Kept] = {}
 
     def turn(self) -> None:
-        """Begin another look."""
+        """Begin another turn."""
         self._before, self._now = self._now, {}
 
     def about(self, surroundings: Hashable) -> None:
-        """Forget everything if the answers were found in other surroundings."""
+        """Clear the cache if the answers were found in other surroundings."""
         if self._about != surroundings:
             self._about = surroundings
             self._before, self._now = {}, {}
 
     def get(self, key: Hashable) -> Kept | None:
-        """Return what is known under a key, None for nothing."""
+        """Return the answer of a key, None if there is none."""
         found = self._now.get(key)
         if found is None:
             found = self._before.get(key)
@@ -96,11 +96,11 @@ class Memory(Generic[Kept]):
         return found
 
     def keep(self, key: Hashable, answer: Kept) -> Kept:
-        """Keep an answer, and return it."""
+        """Store an answer, and return it."""
         self._now[key] = answer
         return answer
 
     def ask(self, key: Hashable, find: Callable[[], Kept]) -> Kept:
-        """Return what is known under a key; what is not is found, and kept."""
+        """Return the answer of a key, computing and storing a missing one."""
         found = self.get(key)
         return self.keep(key, find()) if found is None else found

@@ -17,13 +17,12 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall-clock time
 
 
 class ClockChange(NamedTuple):
-    """One change that skips or repeats a time which the schedule names.
+    """A change that skips or repeats a time which the schedule names.
 
-    ``instant`` is the change (epoch seconds), ``seconds`` how far the clock goes forward (back: negative).
-    ``low`` and ``high`` are the wall-clock times skipped or repeated (high excluded). ``policies`` has, for each
-    policy, the instants that fire from the change to the end of the skipped length, or within both passes;
-    ``schedd`` the answers that a schedd process started a day before gives there, and those that it gives for a
-    skipped time before the change, () where it has none.
+    ``instant`` is the change (epoch seconds), ``seconds`` how far the clock goes forward (back: negative). ``low`` and
+    ``high`` are the wall-clock times skipped or repeated (high excluded). ``policies`` has, for each policy, the
+    instants that fire from the change to the end of the skipped length, or within both passes; ``schedd`` the answers
+    there of a schedd process started a day before, and those for a skipped time before the change, () if it has none.
     """
 
     instant: int
@@ -40,7 +39,7 @@ class ClockChange(NamedTuple):
 
 
 def clock_changes(spec: CronSpec, zone: str | tzinfo, start: int, end: int) -> Iterator[ClockChange]:
-    """Yield the changes with ``start`` < instant <= ``end`` that touch a MANUAL or UNIX schedule, in order.
+    """Yield the changes with ``start`` < instant <= ``end`` that affect a MANUAL or UNIX schedule, in order.
 
     Raises NotASet, NeverRuns, OutOfRange and UnknownZone.
     """
@@ -64,7 +63,7 @@ def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Rec
     last = stretch.start + abs(seconds) - (seconds < 0)
     answers: tuple[ScheddAnswer, ...] = ()
     if schedd is not None:
-        # Asked a day before, as it would be after the run before; asked within the gap it answers otherwise.
+        # Asked a day before, as after the previous run; within the gap its answer differs.
         chain = takewhile(last.__ge__, schedd.upcoming(max(0, first - 86400)))
         answers = tuple(a for a in chain if isinstance(a, ScheddAnswer) and (a > first or a.moved < 0))
     return ClockChange(
@@ -78,7 +77,7 @@ def _change(stretch: Stretch, recurrences: dict[Policy, Recurrence], schedd: Rec
 
 
 def _schedd(spec: CronSpec, zone: str | tzinfo) -> Recurrence | None:
-    """Return the schedd's reading of the same texts, None where it holds the job or hangs."""
+    """Return the schedd's reading of the same texts, None if it holds the job or hangs."""
     try:
         found = reread(spec, Dialect.HTCONDOR)
     except InvalidSpec:

@@ -8,7 +8,7 @@ EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 DAY = 86400
 
 FIRST_YEAR = 1970
-LAST_YEAR = 2200  # of a question; answers may lie later (29 February on a Monday: up to 40 years)
+LAST_YEAR = 2200  # of a question; answers may be later (29 February on a Monday: up to 40 years)
 
 _WEEKS = sum(1 << 7 * week for week in range(6))
 _LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -56,10 +56,10 @@ def lowest(bits: int) -> int:
 
 
 class DayRule:
-    """Which days of the calendar a schedule takes: months, days of the month, weekdays, and how the two combine.
+    """The matching days of the calendar: months, days of the month, weekdays, and how the two combine.
 
-    ``either`` is the cron rule for two restricted day fields (OR); without it both must hold, and a field that
-    restricts nothing is given as the full set.
+    ``either`` is the cron rule for two restricted day fields (OR); without it both must match, and an unrestricted
+    field is given as the full set.
     """
 
     __slots__ = ("days", "either", "every", "months", "weekdays", "weeks")
@@ -75,13 +75,13 @@ class DayRule:
         self.every = months == 0x1FFE and (every_day or every_weekday if either else every_day and every_weekday)
 
     def in_month(self, year: int, month: int, first_weekday: int) -> int:
-        """Return the days taken in a month as a bit set, whatever ``months`` says."""
+        """Return the matching days of a month as a bit set, ignoring ``months``."""
         pattern = self.weeks >> first_weekday << 1
         taken = self.days | pattern if self.either else self.days & pattern
         return taken & ((2 << month_length(year, month)) - 2)
 
     def of_year(self, year: int) -> int:
-        """Return the days taken in a year as a bit set; bit 0 is 1 January."""
+        """Return the matching days of a year as a bit set; bit 0 is 1 January."""
         if self.every:
             return (1 << 366 if is_leap(year) else 1 << 365) - 1
         taken = first = 0
@@ -93,17 +93,17 @@ class DayRule:
         return taken
 
     def never(self) -> bool:
-        """Return whether no day of any year is taken; exact, by the 400-year cycle of the calendar.
+        """Return whether no day of any year matches; exact, by the 400-year cycle of the calendar.
 
-        Every date that exists, 29 February too, falls on every weekday within the cycle, so that only days of the month
-        that their months do not have can make a schedule empty.
+        Every date that exists, 29 February too, falls on every weekday within the cycle, so a schedule is empty only if
+        its months lack its days of the month.
         """
         if self.either or self.days & 0x3FFFFFFE:
             return False
         return not any(self.months >> month & 1 and self.days & ((2 << LONGEST[month]) - 2) for month in range(1, 13))
 
     def next_day(self, day: int) -> int:
-        """Return the first day number taken, ``day`` or later. The rule must not be empty."""
+        """Return the first matching day number, ``day`` or later. The rule must not be empty."""
         if self.every:
             return day
         at = date.fromordinal(day + EPOCH_ORDINAL)
@@ -125,7 +125,7 @@ class DayRule:
                 return first + lowest(taken) - 1
 
     def previous_day(self, day: int) -> int:
-        """Return the last day number taken, ``day`` or earlier. The rule must not be empty."""
+        """Return the last matching day number, ``day`` or earlier. The rule must not be empty."""
         if self.every:
             return day
         at = date.fromordinal(day + EPOCH_ORDINAL)
@@ -146,7 +146,7 @@ class DayRule:
                 return first + taken.bit_length() - 2
 
     def count_days(self, first: int, last: int) -> int:
-        """Return how many day numbers from ``first`` to ``last``, both included, are taken."""
+        """Return how many day numbers from ``first`` to ``last``, both included, match."""
         if last < first:
             return 0
         if self.every:
@@ -165,7 +165,7 @@ class DayRule:
         return total
 
     def _before(self, year: int, month: int, day: int) -> int:
-        """Count the days taken in a year before a date."""
+        """Return the number of matching days in a year before a date."""
         total = 0
         for m in range(1, month + 1):
             if self.months >> m & 1:

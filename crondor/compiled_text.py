@@ -17,16 +17,16 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile
 
-_FORCED = "my.requirements"  # of +Requirements, the name under which it is read
-_FRESH = 366 * DAY  # lines that fit for so long are left as they are
+_FORCED = "my.requirements"  # +Requirements, as read
+_FRESH = 366 * DAY  # lines that are valid for so long are left unchanged
 
 
 class NotWritten(CrondorError, ValueError):
-    """A file in which the compiled lines would not do what was asked for."""
+    """A file in which the compiled lines would not have the intended effect."""
 
 
 class CompiledText(NamedTuple):
-    """A file's text with compiled lines; ``compiled`` is None where those that it has fit, up to ``until``."""
+    """A file's text with compiled lines; ``compiled`` is None if the present ones are valid, up to ``until``."""
 
     text: str
     until: int
@@ -40,13 +40,12 @@ def compile_text(
     until: int | None = None,
     options: LineOptions | None = None,
 ) -> CompiledText:
-    """Return a submit file's text with the lines of its schedule, in the place of those that it has.
+    """Return a submit file's text with the lines of its schedule, replacing existing ones.
 
-    ``wish_for`` says what is asked for, for jobs of a universe (None: they do not agree in one) and with options:
-    those that are given, and of those that the lines were made with what is not given now. ``read`` reads the file
-    and what becomes of it. Lines that fit up to ``until`` (epoch seconds; None: for a year) stay as they are.
-    Raises CannotCompile for a schedule that HTCondor cannot hold, InvalidSchedule for markers in disorder, and
-    NotWritten where lines of the file come in the way of the compiled ones.
+    ``wish_for`` returns the wish for jobs of a universe (None: they differ) and with options: the given ones, and
+    otherwise those of the existing lines. ``read`` reads the file and the result. Lines that are valid up to ``until``
+    (epoch seconds; None: for a year) stay unchanged. Raises CannotCompile for a schedule that HTCondor cannot express,
+    InvalidSchedule for invalid markers, and NotWritten if lines of the file conflict with the compiled ones.
     """
     block = marked_lines(source)
     chosen = options or LineOptions()
@@ -61,7 +60,7 @@ def compile_text(
 
 
 def _universe(source: Source, read: Callable[[Source], SubmitFile]) -> str | None:
-    """Return the universe that a file's jobs agree in, None where they do not or it cannot be told."""
+    """Return the common universe of a file's jobs, None if they differ or it is unknown."""
     try:
         groups = list(read(source).groups(("universe",)))
     except CrondorError:
@@ -71,7 +70,7 @@ def _universe(source: Source, read: Callable[[Source], SubmitFile]) -> str | Non
 
 
 def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
-    """Return whether lines that are there do what is asked for, long enough."""
+    """Return whether existing lines are valid for the wish, long enough."""
     if (until or wish.start + _FRESH) > block.until or block.zone != wish.host.name:
         return False
     timing = wish.timing
@@ -93,7 +92,7 @@ def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
 
 
 def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Source], SubmitFile]) -> None:
-    """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
+    """Read the new text like condor_submit, and check that its jobs are the compiled ones. Raises NotWritten."""
     names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements", _FORCED)
     wanted = {_essence(commands) for commands in compiled.commands}
     groups = [group.values for group in read(Source(text, before.name)).groups(names)]

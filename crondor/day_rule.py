@@ -13,16 +13,16 @@ _EVERY_DAY = DayRule(_FULL_YEAR, _FULL_DAYS, _FULL_WEEK, either=False)  # most s
 
 
 class DecidedBy(str, Enum):
-    """Which of the two day fields decide whether a day counts."""
+    """Which of the two day fields decide whether a day matches."""
 
     NEITHER = "every-day"  # neither restricts
     DAY_OF_MONTH = "day-of-month"
     DAY_OF_WEEK = "day-of-week"
-    EITHER = "or"  # a day counts when either names it
-    BOTH = "and"  # UNIX alone: a day counts when both name it, since one of them begins with a star
+    EITHER = "or"  # a day matches if either names it
+    BOTH = "and"  # only UNIX: a day matches if both name it, since one of them begins with a star
 
 
-# A member of an Enum is looked up slowly, and every Recurrence asks for the rule.
+# Members of an Enum are slow to look up, and every Recurrence uses the rule.
 _NEITHER, _BY_DAY, _BY_WEEKDAY, _EITHER, _BOTH = DecidedBy
 _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
 
@@ -30,8 +30,8 @@ _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
 def decided_by(spec: CronSpec) -> DecidedBy:
     """Return which of the day fields decide in the dialect of a spec.
 
-    Two fields without a star are joined by OR. Of a star MANUAL goes by the other field alone, and so does the schedd,
-    to which 31 days are a star. To UNIX it means AND, in which a field of all values restricts nothing.
+    Two fields without a star are joined by OR. With a star, MANUAL only uses the other field, and so does the schedd,
+    which treats 31 days as a star. In UNIX a star means AND, in which a field of all values restricts nothing.
     """
     _, _, days, _, weekdays = spec.bits
     _, _, free_day, _, free_weekday = spec.stars
@@ -51,21 +51,21 @@ def decided_by(spec: CronSpec) -> DecidedBy:
 
 
 def day_rule(spec: CronSpec) -> DayRule:
-    """Return the days that a spec takes; of HTCONDOR those that it names, the day-0 defect aside."""
+    """Return the matching days of a spec; for HTCONDOR those that it names, without the day-0 defect."""
     _, _, days, months, weekdays = spec.bits
     if days == _FULL_DAYS and weekdays == _FULL_WEEK and months == _FULL_YEAR:
         return _EVERY_DAY
     by = decided_by(spec)
     if by is _EITHER or by is _BOTH:
         return DayRule(months, days, weekdays, either=by is _EITHER)
-    # What does not decide restricts nothing, whatever else its list names.
+    # A field that does not decide restricts nothing, whatever its list names.
     days = days if by is _BY_DAY else _FULL_DAYS
     weekdays = weekdays if by is _BY_WEEKDAY else _FULL_WEEK
     return DayRule(months, days, weekdays, either=False)
 
 
 def takes_every_day(spec: CronSpec) -> bool:
-    """Return whether every day of its months counts: neither field restricts, or one joined by OR names all."""
+    """Return whether every day of its months matches: neither field restricts, or one joined by OR names all."""
     by = decided_by(spec)
     if by is not _EITHER:
         return by is _NEITHER
@@ -73,7 +73,7 @@ def takes_every_day(spec: CronSpec) -> bool:
 
 
 def counts_as_star(spec: CronSpec, field: Field) -> bool:
-    """Return whether a field is starred in its dialect; to the schedd 31 days of the month are, however written."""
+    """Return whether a field counts as starred in its dialect; for the schedd so do 31 days of the month."""
     schedds = spec.dialect is _HTCONDOR and field is DAY_OF_MONTH
     return spec.stars[field.index] or (schedds and spec.bits[field.index] == _FULL_DAYS)
 
@@ -84,7 +84,7 @@ def is_unrestricted(spec: CronSpec, field: Field) -> bool:
 
 
 def has_day_zero(spec: CronSpec) -> bool:
-    """Return whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*``.
+    """Return whether the schedd's day-0 defect can occur: day of week restricted, day of month ``*``.
 
     See docs/dialects.md.
     """

@@ -25,11 +25,11 @@ __all__ = ["EventType", "InvalidEvent", "JobEvent", "read_events", "write_event"
 
 
 class InvalidEvent(CrondorError, ValueError):
-    """A text that is no event, or an event that cannot be written."""
+    """A text that is not an event, or an event that cannot be written."""
 
 
 class EventType(IntEnum):
-    """The number of an event (ULogEventNumber); others than these are plain integers."""
+    """The number of an event (ULogEventNumber); others are plain integers."""
 
     SUBMIT = 0
     EXECUTE = 1
@@ -52,12 +52,12 @@ class EventType(IntEnum):
 
 @dataclass(frozen=True)
 class JobEvent:
-    """What happened to a job at a time (epoch seconds, with a fraction where the log has one).
+    """An event of a job at a time (epoch seconds, with a fraction if the log has one).
 
     ``proc`` is -1 for an event of the whole cluster. ``attributes`` have the names and values of HTCondor's event ads
-    (SubmitHost, HoldReason, ...), those that the form and the kind of the event give; ``head`` is what the text form
-    says after the time, and ``lines`` are its other lines, without the tab they begin with: of an event read from
-    XML or JSON they are empty. ``raw`` is both as they stand in a log in text form, None for any other event.
+    (SubmitHost, HoldReason, ...), as far as the format and the kind of the event have them; ``head`` is the text after
+    the time in text form, and ``lines`` are its other lines, without the leading tab: for an event from XML or JSON
+    they are empty. ``raw`` is both as they are in a log in text form, None for any other event.
     """
 
     number: int
@@ -77,7 +77,7 @@ class JobEvent:
 
     @property
     def type(self) -> EventType | None:
-        """What kind of event it is, None for one of the rarer kinds."""
+        """The kind of event, None for one of the rarer kinds."""
         return next((known for known in EventType if known == self.number), None)
 
 
@@ -112,7 +112,7 @@ Pairs = Iterator[tuple[str, object]]
 
 # HTCondor: SubmitEvent::readEvent and its kin in src/condor_utils/condor_event.cpp.
 def attributes(number: int, head: str, lines: Sequence[str]) -> dict[str, object]:
-    """Return what an event says; nothing for a kind that is not taken apart."""
+    """Return the attributes of an event; none for a kind that is not parsed."""
     reader = _READERS.get(number)
     return {} if reader is None else dict(reader(head, [line.strip() for line in lines]))
 
@@ -158,7 +158,7 @@ def _evicted(head: str, lines: Sequence[str]) -> Pairs:
 
 
 def _last_said(lines: Sequence[str]) -> str:
-    """Return the line after those that an eviction always has, where it is no table of what the job has used."""
+    """Return the line after the fixed ones of an eviction, unless it is a table of resource usage."""
     known = [at for at, line in enumerate(lines) if _BYTES(line) or _NORMAL(line) or _SIGNAL(line) or _CORE(line)]
     said = lines[known[-1] + 1] if known and known[-1] + 1 < len(lines) else ""
     return "" if said.startswith("Partitionable Resources") else said
@@ -248,12 +248,12 @@ _PLACED: Final = frozenset(("mytype", "eventtypenumber", "eventtime", "cluster",
 def read_events(
     text: str, *, name: str = "<log>", zone: tzinfo = timezone.utc, now: int | None = None, report: Report | None = None
 ) -> Iterator[JobEvent]:
-    """Yield the events of a log, in whatever form it is.
+    """Yield the events of a log, in any format.
 
-    ``zone`` is that of its times. The older text form has no year: it is taken from ``now`` (epoch seconds), and is
-    the year before for dates that would lie ahead. ``report`` is called with what is no event, and reading goes on;
-    without it the first one raises InvalidEvent. An event at the end that is still being written is left out, in any
-    form.
+    ``zone`` is that of its times. The older text form has no year: it is taken from ``now`` (epoch seconds), or is the
+    year before for dates that would be in the future. ``report`` is called with invalid text, and reading continues;
+    without it the first one raises InvalidEvent. An event at the end that is still being written is skipped, in any
+    format.
     """
     begin = text.lstrip()[:1]
     if begin in {"<", "{"}:
@@ -274,7 +274,7 @@ def read_events(
 
 
 def _taken(read: Callable[[], JobEvent], report: Report | None) -> JobEvent | None:
-    """Return the event that is read, None for what is none and was reported. Raises InvalidEvent."""
+    """Return the event that is read, None if it was invalid and reported. Raises InvalidEvent."""
     try:
         return read()
     except InvalidEvent as error:
@@ -293,7 +293,7 @@ def _next(source: Source, at: int) -> tuple[list[str], int, int] | None:
     while True:
         end = text.find("\n", at)
         if end < 0:
-            return None  # not written to the end yet
+            return None  # not completely written yet
         line = text[at:end].rstrip("\r")
         at = end + 1
         if line == _END:
@@ -404,11 +404,11 @@ Values = Mapping[str, object]
 
 # HTCondor: ULogEvent::formatEvent, ULogEvent::formatHeader.
 def write_event(event: JobEvent, zone: tzinfo = timezone.utc) -> str:
-    """Return an event with its last line, ``...``; an event that was read from text is written as it was.
+    """Return an event with its last line, ``...``; an event that was read from text is written unchanged.
 
-    ``zone`` is that of the log's times, which are whole seconds. What is written reads back as an event of the same
-    kind, job and time. Raises InvalidEvent for a kind whose text is not known here, and for a number, a job or a time
-    that the text has no room for.
+    ``zone`` is that of the log's times, which are whole seconds. The result reads back as an event of the same kind,
+    job and time. Raises InvalidEvent for an unsupported kind, and for a number, a job or a time that does not fit the
+    text.
     """
     head = _header(event, zone)
     if event.raw is not None:
@@ -426,7 +426,7 @@ def write_event(event: JobEvent, zone: tzinfo = timezone.utc) -> str:
 
 
 def _header(event: JobEvent, zone: tzinfo) -> str:
-    """Return number, job and time. Raises InvalidEvent for what a reader would not take back."""
+    """Return number, job and time. Raises InvalidEvent for what a reader would not accept."""
     ids = (event.cluster, event.proc, event.subproc)
     if not 0 <= event.number < _NUMBERS or not all(-_IDS < part < _IDS for part in ids):
         hint = f"the number of an event is less than {_NUMBERS:,}, that of a job less than {_IDS:,}"
@@ -446,7 +446,7 @@ def _unwritable(message: str, hint: str) -> InvalidEvent:
 
 
 def _line(text: str) -> str:
-    """Return a text that stays on its line and cannot be taken for an event's end."""
+    """Return a text that stays on its line and is not read as an event's end."""
     return text if text.isprintable() else "".join(c if c == "\t" else printable(c) for c in text)
 
 
@@ -505,7 +505,7 @@ def _bytes(values: Values, span: str) -> Iterator[str]:
 
 
 def _real(value: object) -> float:
-    """Return a number as HTCondor prints it, which has inf and nan in it as in any other program of C."""
+    """Return a number as HTCondor prints it, including inf and nan as in C."""
     try:
         return float(number_of(value) or 0.0)
     except OverflowError:

@@ -39,7 +39,7 @@ from crondor.rights.trust import MACHINES, PATH
 
 
 class HookConsequence(Enum):
-    """What is done next: by the router with its job, by the starter, by the startd."""
+    """The next action: of the router with its job, of the starter, of the startd."""
 
     USE_AD = "use-ad"
     """TRANSLATE_JOB: the ad replaces the source's as the start of the copy; conversion and transforms follow."""
@@ -51,7 +51,7 @@ class HookConsequence(Enum):
     """UPDATE_JOB_INFO: nothing to set; mirror the copy's status."""
 
     SKIP_POLL = "skip-poll"
-    """Nothing at this poll (UPDATE_JOB_INFO: no mirroring; JOB_FINALIZE: not started); called again at the next."""
+    """No action at this poll (UPDATE_JOB_INFO: no mirroring; JOB_FINALIZE: not started); called again at the next."""
 
     FINALIZE = "finalize"
     """JOB_FINALIZE: set the attributes, if any, on the source, then finalise the job."""
@@ -60,7 +60,7 @@ class HookConsequence(Enum):
     """JOB_FINALIZE: the source goes back to Idle unless it is completed, and the copy is removed."""
 
     FINISH = "finish"
-    """JOB_CLEANUP: the cleaning up goes on."""
+    """JOB_CLEANUP: cleanup continues."""
 
     RETRY_CLEANUP = "retry-cleanup"
     """JOB_CLEANUP: the job stays in cleanup; the hook is called again at the next poll."""
@@ -69,7 +69,7 @@ class HookConsequence(Enum):
     """The job goes to cleanup, and counts as a failure of its route."""
 
     START_JOB = "start-job"
-    """PREPARE_JOB, PREPARE_JOB_BEFORE_TRANSFER: set the attributes on the job, and go on to start it."""
+    """PREPARE_JOB, PREPARE_JOB_BEFORE_TRANSFER: set the attributes on the job, and continue to start it."""
 
     HOLD_JOB = "hold-job"
     """PREPARE_JOB: the job is held, with code 19 and the hook's status as subcode."""
@@ -78,23 +78,23 @@ class HookConsequence(Enum):
     """PREPARE_JOB: the job goes back to Idle, and may be matched again."""
 
     OFFER_JOB = "offer-job"
-    """FETCH_WORK: the slot decides whether it takes the job."""
+    """FETCH_WORK: the slot decides whether to accept the job."""
 
     NO_WORK = "no-work"
     """FETCH_WORK: there is nothing to run; a slot that is idle with a fetched claim gives it up."""
 
     NO_HOOK = "no-hook"
-    """The router's hooks: the program may not be called, and the router goes on as if none was configured."""
+    """The router's hooks: the program may not be called, and the router continues as if none was configured."""
 
     NOTHING = "nothing"
-    """Nobody looks at the answer."""
+    """The answer is ignored."""
 
 
 class Consequence(NamedTuple):
-    """What a hook's answer means: what to do, with which attributes, and why.
+    """The meaning of a hook's answer: the action, its attributes, and why.
 
-    ``ad`` is empty where the action needs none. ``reason`` is a sentence for the log and for the job's owner.
-    ``diagnostics`` are findings about the call. ``upstream`` says what HTCondor 25.14 does instead; empty: the same.
+    ``ad`` is empty if the action needs none. ``reason`` is a sentence for the log and for the job's owner.
+    ``diagnostics`` are findings about the call. ``upstream`` is what HTCondor 25.14 does instead; empty: the same.
     ``hold_code`` and ``hold_subcode`` are for HOLD_JOB.
     """
 
@@ -108,7 +108,7 @@ class Consequence(NamedTuple):
 
 
 class Knobs(Protocol):
-    """HTCondor's configuration: the text of a knob, None where it is not set."""
+    """HTCondor's configuration: the text of a knob, None if it is not set."""
 
     def get(self, name: str, /) -> str | None:
         """Return the value of a knob with its macros expanded."""
@@ -135,7 +135,7 @@ def knob_name(keyword: str, hook: HookType) -> str:
 
 
 def knob(knobs: Knobs, name: str) -> str:
-    """Return the value of a knob without blanks around it; empty where it is not set."""
+    """Return the stripped value of a knob; empty if it is not set."""
     return (knobs.get(name) or "").strip()
 
 
@@ -147,9 +147,9 @@ _MOST_FAULTS: Final = 20
 
 
 class Output(NamedTuple):
-    """What a hook printed, read as an ad; ``faults`` are the lines that are no attribute, the first of them.
+    """The output of a hook, read as an ad; ``faults`` are the first lines that are not attributes.
 
-    ``odd`` are warnings of names that no attribute should have, where they are taken.
+    ``odd`` are warnings about invalid names that are accepted.
     """
 
     ad: ClassAd
@@ -158,9 +158,9 @@ class Output(NamedTuple):
 
 
 def ad_text(ad: ClassAd) -> str:
-    """Return an ad for standard input: a line each attribute, by the bytes of the names, without private ones.
+    """Return an ad for standard input: a line for each attribute, by the bytes of the names, without private ones.
 
-    A line end inside a string, which HTCondor prints raw, becomes a blank: it would let the owner of a job write
+    A line end inside a string, which HTCondor prints raw, becomes a blank: otherwise the owner of a job could write
     attributes of his own, and the end of the ad.
     """
     codes, names = ad.codes, ad.names
@@ -180,13 +180,13 @@ def _one_line(ad: ClassAd, name: str) -> str:
     try:
         one = ClassAd.of({lower(name): ad.code(name)}, {lower(name): name})
         text = one.print(Format.LONG)
-    except ClassAdSyntaxError:  # an expression that HTCondor wrote and does not read
+    except ClassAdSyntaxError:  # an expression that HTCondor wrote and cannot be read
         text = f"{name} = {ad.text(name)}\n"
     return text.removesuffix("\n").replace("\n", " ")
 
 
 def read_line(line: str) -> tuple[str, Code | str]:
-    """Return name and expression of a line, as HTCondor's daemons take it apart.
+    """Return name and expression of a line, parsed like HTCondor's daemons.
 
     Raises ValueError with the reason; its second argument is the offset of the fault.
     """
@@ -211,10 +211,10 @@ def read_line(line: str) -> tuple[str, Code | str]:
 
 
 def read_output(text: str, name: str, *, takes_odd_names: bool = False) -> Output:
-    """Return the ad that a hook printed, and every line that is none of an ad; ``name`` is what messages call it.
+    """Return the ad that a hook printed, and every invalid line; ``name`` is its name in messages.
 
-    Blanks around lines and empty lines do not count. A name that no attribute can have is a fault, since the schedd
-    refuses it later; ``takes_odd_names``: it is taken, as where no schedd sees it (startd, starter).
+    Blanks around lines and empty lines are ignored. An invalid attribute name is a fault, since the schedd refuses it
+    later; ``takes_odd_names``: it is accepted, if no schedd sees it (startd, starter).
     """
     source = Source(text, name)
     ad = ClassAd()
@@ -265,13 +265,13 @@ UPSTREAM: Final = {
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
 
-# The router's part is to do what a Consequence says. Where HTCondor's router aborts or repeats a hook for ever, the job
-# fails with a reason and the router goes on; ``Consequence.upstream`` says what HTCondor would have done.
-# HTCondor: JobRouterHookMgr, TranslateClient::hookExited, StatusClient::hookExited, CleanupClient::hookExited.
+# The router performs a Consequence. If HTCondor's router aborts or repeats a hook forever, here the job fails with a
+# reason and the router continues; ``Consequence.upstream`` says what HTCondor would have done. HTCondor:
+# JobRouterHookMgr, TranslateClient::hookExited, StatusClient::hookExited, CleanupClient::hookExited.
 class HookProgram(NamedTuple):
-    """The program of a hook: ``path`` None where there is none; ``problem`` is why a configured one is not used.
+    """The program of a hook: ``path`` None if there is none; ``problem`` is why a configured one is not used.
 
-    HTCondor's router treats a program that may not be used as no hook at all, and routes the job by itself.
+    HTCondor's router treats an unusable program like no hook, and routes the job by itself.
     """
 
     hook: HookType
@@ -284,8 +284,8 @@ class HookProgram(NamedTuple):
 class RouterHooks:
     """The hooks of a configuration.
 
-    ``environ`` is what they get as environment, ``folder`` their working directory: the router's own. ``cleanup_tries``
-    is how often JOB_CLEANUP is called for one job before it is given up; HTCondor knows no end.
+    ``environ`` is their environment, ``folder`` their working directory: the router's own. ``cleanup_tries`` is how
+    often JOB_CLEANUP is called for one job before giving up; HTCondor has no limit.
     """
 
     knobs: Knobs
@@ -303,9 +303,9 @@ class RouterHooks:
         return knob(self.knobs, "JOB_ROUTER_HOOK_KEYWORD") if given is None else given
 
     def find(self, hook: HookType, source: ClassAd, context: Context | None = None) -> HookProgram:
-        """Return the program for a job; JOB_FINALIZE is looked up by its old name JOB_EXIT, too.
+        """Return the program for a job; JOB_FINALIZE is also looked up by its old name JOB_EXIT.
 
-        The path is looked at each time, as HTCondor does: a program may come and go while the router runs.
+        The path is checked each time, as in HTCondor: a program may appear and disappear while the router runs.
         """
         keyword = self.keyword(source, context)
         problem = None
@@ -327,11 +327,11 @@ class RouterHooks:
         route: ClassAd | None = None,
         user: str | None = None,
     ) -> HookCall | None:
-        """Return the call of a program that was found, None where there is nothing to call.
+        """Return the call of a program that was found, None if there is nothing to call.
 
         ``source`` and ``copy`` are whole ads, cluster and proc; ``route`` is ``route_ad(...)``, for TRANSLATE_JOB.
-        ``user`` is the job's owner where the router is root: HTCondor calls hooks with his rights.
-        JOB_CLEANUP is not called for a job that never had a copy.
+        ``user`` is the job's owner if the router is root: HTCondor calls hooks with the owner's rights. JOB_CLEANUP is
+        not called for a job that never had a copy.
         """
         if found.path is None or (found.hook is HookType.JOB_CLEANUP and not copy):
             return None
@@ -347,7 +347,7 @@ class RouterHooks:
         )
 
     def conclude(self, hook: HookType, run: HookRun, tries: int = 1) -> Consequence:
-        """Return what the answer of a hook means; ``tries``: how often it was called for this job so far."""
+        """Return the meaning of a hook's answer; ``tries``: how often it was called for this job so far."""
         if hook is HookType.TRANSLATE_JOB:
             return _translated(run)
         if hook is HookType.UPDATE_JOB_INFO:
@@ -365,7 +365,7 @@ class RouterHooks:
 
 
 def route_ad(name: str, universe: int, grid_resource: str | None = None) -> ClassAd:
-    """Return what TRANSLATE_JOB is told of the route."""
+    """Return the description of the route for TRANSLATE_JOB."""
     route = ClassAd({"Name": name, "TargetUniverse": universe})
     if grid_resource:
         route["GridResource"] = grid_resource
@@ -373,7 +373,7 @@ def route_ad(name: str, universe: int, grid_resource: str | None = None) -> Clas
 
 
 def hook_input(hook: HookType, source: ClassAd, copy: ClassAd | None = None, route: ClassAd | None = None) -> str:
-    """Return what a router hook reads.
+    """Return the input of a router hook.
 
     TRANSLATE_JOB: the route in new syntax, a line of six dashes, the source. JOB_FINALIZE: the source, an empty line,
     six dashes, the copy. The others: the copy.
@@ -421,7 +421,7 @@ def _updated(run: HookRun) -> Consequence:
 
 
 def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
-    if run.ended is HookEnd.NOT_STARTED and not is_last:  # what the copy has done is not thrown away for that
+    if run.ended is HookEnd.NOT_STARTED and not is_last:  # the copy's results are not thrown away for that
         return Consequence(HookConsequence.SKIP_POLL, ClassAd(), run.reason, run.diagnostics)
     if not run.succeeded:
         return _failed(HookConsequence.REROUTE, run)
@@ -450,7 +450,7 @@ EXIT_REASONS: Final = ("exit", "remove", "hold", "evict")
 """HookPrepareJobFailure."""
 
 EXIT_TIMEOUT: Final = 30
-"""Seconds of a JOB_EXIT hook, unless <KEYWORD>_HOOK_JOB_EXIT_TIMEOUT says otherwise."""
+"""Seconds of a JOB_EXIT hook, unless <KEYWORD>_HOOK_JOB_EXIT_TIMEOUT is set."""
 
 FIRST_UPDATE: Final = 8
 UPDATE: Final = 300
@@ -461,8 +461,8 @@ _FIRST_IDLE: Final = 300
 def starter_keyword(job: ClassAd, knobs: Knobs) -> str:
     """Return the keyword of a job's hooks on the machine; empty: none.
 
-    STARTER_JOB_HOOK_KEYWORD is forced on every job; else the job's HookKeyword, else STARTER_DEFAULT_JOB_HOOK_KEYWORD.
-    A HookKeyword for which nothing is configured keeps the default away, as in HTCondor 25.14.
+    STARTER_JOB_HOOK_KEYWORD applies to every job; else the job's HookKeyword, else STARTER_DEFAULT_JOB_HOOK_KEYWORD. A
+    HookKeyword without configured hooks still overrides the default, as in HTCondor 25.14.
     """
     forced = knob(knobs, "STARTER_JOB_HOOK_KEYWORD")
     if forced:
@@ -473,19 +473,19 @@ def starter_keyword(job: ClassAd, knobs: Knobs) -> str:
 def prepare_arguments(keyword: str, knobs: Knobs) -> tuple[str, ...]:
     """Return the arguments of both prepare hooks: <KEYWORD>_HOOK_PREPARE_JOB_ARGS, split at blanks.
 
-    Single quotes keep blanks, double quotes are characters like others. Raises InvalidArguments.
+    Single quotes keep blanks, double quotes are ordinary characters. Raises InvalidArguments.
     """
     raw = knob(knobs, f"{knob_name(keyword, HookType.PREPARE_JOB)}_ARGS")
     return tuple(split_arguments('"' + raw.replace('"', '""') + '"')) if raw else ()
 
 
 def exit_timeout(keyword: str, knobs: Knobs) -> int:
-    """Return the seconds that a JOB_EXIT hook has."""
+    """Return the time limit of a JOB_EXIT hook in seconds."""
     return _integer(knobs, f"{knob_name(keyword, HookType.JOB_EXIT)}_TIMEOUT", EXIT_TIMEOUT)
 
 
 def update_intervals(knobs: Knobs) -> tuple[int, int]:
-    """Return the seconds from a job's start to its first UPDATE_JOB_INFO, and from each to the next.
+    """Return the seconds from a job's start to its first UPDATE_JOB_INFO, and between two later ones.
 
     They are STARTER_INITIAL_UPDATE_INTERVAL (8), at most the other, and STARTER_UPDATE_INTERVAL (300).
     """
@@ -499,7 +499,7 @@ def _integer(knobs: Knobs, name: str, default: int) -> int:
 
 
 def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
-    """Return what the answer of a starter's hook means for the job."""
+    """Return the meaning of a starter hook's answer for the job."""
     if hook in {HookType.PREPARE_JOB, HookType.PREPARE_JOB_BEFORE_TRANSFER}:
         return _prepared(hook, run)
     word = "waits for it" if hook is HookType.JOB_EXIT else "does not wait for it"
@@ -508,10 +508,10 @@ def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
 
 
 def _prepared(hook: HookType, run: HookRun) -> Consequence:
-    """Return what a prepare hook's answer means (HookPrepareJobClient::hookExited).
+    """Return the meaning of a prepare hook's answer (HookPrepareJobClient::hookExited).
 
-    HookStatusCode in its output replaces the exit status, HookStatusMessage goes to the job's log. 0 starts the job,
-    1 to 299 hold it, all others send it back to Idle. The first line that is no attribute ends the output.
+    HookStatusCode in its output replaces the exit status, HookStatusMessage goes to the job's log. 0 starts the job, 1
+    to 299 hold it, all others send it back to Idle. The first line that is not an attribute ends the output.
     """
     ad, faults, odd = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if faults:
@@ -537,7 +537,7 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
 
 
 def _status(run: HookRun, ad: ClassAd) -> tuple[int, str]:
-    """Return the status that counts, and the words for it."""
+    """Return the status that counts, and its description."""
     if run.status is None:
         return -(run.signal_number or 0), f"died with signal {run.signal_number}"
     code = int32(ad, "HookStatusCode")
@@ -557,8 +557,8 @@ _KEPT: Final = (*MACHINES, "HOME", "LOGNAME", "PATH", "USER")
 class Scratch(NamedTuple):
     """Where a starter runs a job: its scratch folder, the job's working folder, the slot's name without its host.
 
-    ``execute`` is the folder of all scratch folders, empty for the local universe. ``ending`` is what ``main_job_end``
-    says, for JOB_EXIT. ``devices`` are (name, value) of assigned resources: ``("GPUs", "CUDA0")``.
+    ``execute`` is the folder of all scratch folders, empty for the local universe. ``ending`` is the result of
+    ``main_job_end``, for JOB_EXIT. ``devices`` are (name, value) of assigned resources: ``("GPUs", "CUDA0")``.
     """
 
     folder: str
@@ -581,16 +581,16 @@ class Scratch(NamedTuple):
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what the hooks of a router or startd see of the daemon's environment."""
+    """Return the part of the daemon's environment that hooks of a router or startd see."""
     kept = {name: environ[name] for name in _KEPT if name in environ}
     return {"PATH": PATH, **kept}
 
 
 def main_job_end(job: ClassAd) -> dict[str, str]:
-    """Return the variable that tells JOB_EXIT how a job's program ended, by its ad: its signal or its exit code.
+    """Return the variable with the end of a job's program for JOB_EXIT, from its ad: its signal or its exit code.
 
-    It is one of the two, never both (``UserProc::PublishToEnv``, src/condor_starter.V6.1/user_proc.cpp, 25.14); none
-    where the ad does not say.
+    It is one of the two, never both (``UserProc::PublishToEnv``, src/condor_starter.V6.1/user_proc.cpp, 25.14); none if
+    the ad does not have it.
     """
     found = ending(job)
     if found is None:
@@ -599,7 +599,7 @@ def main_job_end(job: ClassAd) -> dict[str, str]:
 
 
 def starter_environment(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
-    """Return what a starter's hooks get beside the daemon's environment."""
+    """Return the environment of a starter's hooks, based on the daemon's."""
     found = {
         **base,
         "BATCH_SYSTEM": "HTCondor",

@@ -30,22 +30,21 @@ from crondor.rights.replacing import as_account
 from crondor.rights.trust import Account, account_of, current_user, owner_environment
 
 MARK: Final = "_CRONDOR_HOOK"
-"""The variable that all processes of a hook inherit, as HTCondor's ``_CONDOR_ANCESTOR_<pid>``."""
+"""The variable that all processes of a hook inherit, like HTCondor's ``_CONDOR_ANCESTOR_<pid>``."""
 
 _PROC: Final = "/proc"
-_ROUNDS: Final = 20  # a process that forks faster than it is ended
-_LOOKS: Final = 2000  # at a process that is changing programs, on a machine that has little time for it
+_ROUNDS: Final = 20  # against a process that forks faster than it is killed
+_LOOKS: Final = 2000  # at a process in execve, on a busy machine
 _PAUSE: Final = 0.001  # seconds between them
 _NO_PROGRAM: Final = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD of the kernel's sched.h
 
 
 def end_family(leader: int, mark: str, *, is_brief: bool = False) -> int:
-    """Kill what is left of a hook's processes, and return how many there were beside the leader.
+    """Kill the remaining processes of a hook, and return how many there were besides the leader.
 
-    ``leader`` is the number of the process group, and must not have been waited for yet: its number could be another
-    process's by then. Processes that have left the group are found by their mark, where there is a /proc.
-    ``is_brief``: the hook took so little time that the numbers of processes cannot have gone round; then only those
-    that began after it are looked at.
+    ``leader`` is the number of the process group, and must not have been waited for yet: its number could then be
+    another process's. Processes that have left the group are found by their mark, if there is a /proc. ``is_brief``:
+    the hook was too short for process numbers to wrap; then only those started after it are checked.
     """
     found = marked = _marked(mark, leader if is_brief else 0) - {leader}
     signal_group(leader, signal.SIGKILL)
@@ -67,7 +66,7 @@ def signal_group(leader: int, number: signal.Signals) -> None:
 
 
 def _marked(mark: str, leader: int) -> set[int]:
-    """Return the processes of this user that have the mark in their environment; 0 for ``leader``: whenever begun."""
+    """Return the processes of this user that have the mark in their environment; 0 for ``leader``: whenever started."""
     found: set[int] = set()
     first, last = leader, _last_number()
     if leader and last == leader:
@@ -76,12 +75,12 @@ def _marked(mark: str, leader: int) -> set[int]:
         found |= _marked_between(f"{MARK}={mark}".encode(), first, last)
         first, last = last, _last_number()
         if first == last:
-            break  # nobody began meanwhile, as the child of one that went before it was looked at
+            break  # none was started meanwhile by a process that ended before it was checked
     return found
 
 
 def _marked_between(needle: bytes, first: int, last: int) -> set[int]:
-    """Return the processes with the mark whose numbers were given out after ``first`` and up to ``last``; 0: all."""
+    """Return the marked processes with numbers assigned after ``first`` and up to ``last``; 0: all."""
     user = os.geteuid()
     found: set[int] = set()
     with suppress(OSError):
@@ -94,7 +93,7 @@ def _marked_between(needle: bytes, first: int, last: int) -> set[int]:
 
 
 def _last_number() -> int:
-    """Return the number of the process that was begun last, 0 where there is no /proc."""
+    """Return the number of the last process started, 0 if there is no /proc."""
     with suppress(OSError):
         return int(Path(_PROC, "loadavg").read_text(encoding="ascii").split()[-1])
     return 0
@@ -106,7 +105,7 @@ def _is_between(number: int, first: int, last: int) -> bool:
 
 
 def _environment(process: str) -> bytes:
-    """Return a process's environment. While execve puts one program in the place of another, there is none to read."""
+    """Return a process's environment. During execve there is none to read."""
     path = Path(_PROC, process, "environ")
     for _ in range(_LOOKS):
         environment = path.read_bytes()
@@ -117,7 +116,7 @@ def _environment(process: str) -> bytes:
 
 
 def _is_changing(process: str) -> bool:
-    """Return whether a process that shows no environment may have one, by the fields that proc(5) numbers."""
+    """Return whether a process without a readable environment may have one, by the fields of proc(5)."""
     fields = Path(_PROC, process, "stat").read_bytes().rpartition(b") ")[2].split()
     state, flags, env_start, env_end = fields[0], int(fields[9 - 3]), int(fields[50 - 3]), int(fields[51 - 3])
     is_empty = env_start == env_end != 0
@@ -125,18 +124,18 @@ def _is_changing(process: str) -> bool:
 
 
 PATH_FAULTS: Final = frozenset({"hook-path", "hook-missing", "hook-writable", "hook-not-executable"})
-"""The codes of what ``check_path`` finds."""
+"""The codes of the findings of ``check_path``."""
 
 _LINKS: Final = 40  # as the kernel follows
 
 
 # HTCondor: validateHookPath.
 def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
-    """Return what speaks against a program, None if nothing does; ``knob`` is what messages call it.
+    """Return the objection to a program, None if there is none; ``knob`` is its name in messages.
 
     HTCondor's rules (validateHookPath): it exists, is not world-writable, its owner may execute it, its directory is
-    not world-writable. Nor may the directory of any link on the way to it be, which HTCondor leaves open. A path must
-    be absolute, since a hook's working directory is not the caller's.
+    not world-writable. The same applies to the directory of any link on the way, which HTCondor does not check. A path
+    must be absolute, since a hook's working directory is not the caller's.
     """
     shown = f"{knob} ({printable(path)})"
     if "\0" in path or not Path(path).is_absolute():
@@ -186,13 +185,13 @@ def _problem(code: str, message: str, help_text: str) -> Diagnostic:
     return Diagnostic(code, message, help=help_text)
 
 
-_UMASK: Final = 0o022  # what a user has unless he says otherwise, and where he says so no daemon looks
+_UMASK: Final = 0o022  # a user's default, and daemons ignore other settings
 _SAME: Final = -1
 _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class ProcessPlace(NamedTuple):
-    """What ``subprocess.Popen`` takes; None: the caller's, and so is an umask of -1."""
+    """The arguments of ``subprocess.Popen``; None: the caller's, and so is a umask of -1."""
 
     env: Mapping[str, str]
     cwd: str | None = None
@@ -204,9 +203,9 @@ class ProcessPlace(NamedTuple):
 
 @contextmanager
 def placed(environ: Mapping[str, str], folder: str | None, user: str | None) -> Iterator[ProcessPlace]:
-    """Give where a program runs; ``user`` is as whom, and then of ``environ`` only what is the machine's counts.
+    """Yield where a program runs; ``user`` is its user, and then only the machine's part of ``environ`` counts.
 
-    Raises KeyError for a user whom the system does not know, and OSError.
+    Raises KeyError for an unknown user, and OSError.
     """
     if user is None:
         yield ProcessPlace(environ, folder)
@@ -221,10 +220,10 @@ def placed(environ: Mapping[str, str], folder: str | None, user: str | None) -> 
 
 @contextmanager
 def _entered(owner: Account, folder: str | None) -> Iterator[str]:
-    """Give a folder that a user may enter: ``folder``, or else his home, or the root folder. Raises OSError.
+    """Yield a folder that a user may enter: ``folder``, or else the home, or the root folder. Raises OSError.
 
-    A program changes to its folder before it changes its user, and root gets anywhere that a link of his leads to. So
-    he opens it, and the program goes to what he has opened.
+    A program changes to its folder before it changes its user, and root could be led anywhere by a link of the user's.
+    So the user opens it, and the program changes to the opened folder.
     """
     for path in [folder] if folder is not None else [owner.home or "/", "/"]:
         try:
@@ -244,19 +243,19 @@ Clock: TypeAlias = Callable[[], float]
 """Returns seconds that never go back."""
 
 PIPE_BUFFER_MAX: Final = 10_240
-"""Bytes of a hook's output that HTCondor 25.14 takes; then it closes the pipe (the knob of this name)."""
+"""Bytes of a hook's output that HTCondor 25.14 reads before it closes the pipe (the knob of this name)."""
 
 _READ: Final = 1 << 16
-_AT_ONCE: Final = 1 << 20  # bytes taken in one poll: then others have their turn
-_TICK: Final = 0.02  # seconds between two looks, where nothing says that a process has ended
+_AT_ONCE: Final = 1 << 20  # bytes read in one poll, to be fair to others
+_TICK: Final = 0.02  # seconds between two checks, if nothing signals the end of a process
 _LOST: Final = 5.0  # seconds to wait for a process that has been killed
-_BRIEF: Final = 1.0  # seconds in which no machine starts so many processes that their numbers begin anew
+_BRIEF: Final = 1.0  # seconds in which process numbers cannot wrap
 _SAID: Final = 2000  # characters of standard error in a message
 
 
 @dataclass(frozen=True)
 class HookLimits:
-    """What a call may take.
+    """The limits of a call.
 
     After ``seconds`` it gets SIGTERM, and SIGKILL ``grace`` seconds later. More than ``output`` bytes on standard
     output end it; of standard error the first ``errors`` bytes are kept.
@@ -273,12 +272,12 @@ DEFAULT_LIMITS: Final = HookLimits()
 
 @dataclass(frozen=True)
 class HookCall:
-    """A program and what it gets.
+    """A program and its input.
 
-    ``stdin`` None: standard input is empty. ``environ`` is the whole environment (but for the mark of the runner).
-    ``folder`` is the working directory, None: the caller's. ``user``: as whom it runs, where the caller may give rights
-    away: with his rights, groups and environment, of ``environ`` with what is the machine's alone, and in his home
-    unless ``folder`` names another place. ``name`` is what messages call it.
+    ``stdin`` None: standard input is empty. ``environ`` is the whole environment (except the runner's mark). ``folder``
+    is the working directory, None: the caller's. ``user``: the user it runs as, if the caller may change users: with
+    that user's rights, groups and environment, only the machine's part of ``environ``, and in the home unless
+    ``folder`` is given. ``name`` is its name in messages.
     """
 
     path: str
@@ -304,11 +303,11 @@ class HookEnd(Enum):
 
 @dataclass(frozen=True)
 class HookRun:
-    """A call that is over.
+    """A finished call.
 
-    ``status`` is the exit status, None unless it EXITED; ``signal_number`` what ended it otherwise, if it was a
-    signal. Texts keep bytes that are no UTF-8 as surrogate escapes. ``errors_dropped`` are bytes of standard error
-    beyond the limit, ``left_running`` processes that it left behind and that were ended. ``seconds`` it took.
+    ``status`` is the exit status, None unless it EXITED; ``signal_number`` is the signal that ended it otherwise, if
+    any. Texts have bytes that are not UTF-8 as surrogate escapes. ``errors_dropped`` are bytes of standard error beyond
+    the limit, ``left_running`` processes that it left behind and that were killed. ``seconds`` is its duration.
     """
 
     call: HookCall
@@ -324,7 +323,7 @@ class HookRun:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the program ended by itself with status 0; a signal is a failure, which HTCondor takes for 0."""
+        """Whether the program ended by itself with status 0; a signal is a failure, but HTCondor reads it as 0."""
         return self.ended is HookEnd.EXITED and self.status == 0
 
     @property
@@ -336,10 +335,10 @@ class HookRun:
 
 
 class RunningHook:
-    """A call that is under way, or over."""
+    """A running or finished call."""
 
     def __init__(self, call: HookCall, clock: Clock) -> None:
-        """Start the program; one that cannot be started is over at once."""
+        """Start the program; if it cannot be started, the call is over at once."""
         self.call = call
         self._clock = clock
         self._began = clock()
@@ -363,11 +362,11 @@ class RunningHook:
 
     @property
     def result(self) -> HookRun | None:
-        """How it went, as far as ``poll`` has seen: None where it has not seen the end."""
+        """Its result, as of the last ``poll``: None if it has not ended."""
         return self._run
 
     def poll(self) -> HookRun | None:
-        """Take what there is, end what has taken too long, and return the result if it is over."""
+        """Read the output, end it after its time limit, and return the result if it is over."""
         if self._run is not None or self._process is None:
             return self._run
         self._drain(_AT_ONCE)
@@ -389,7 +388,7 @@ class RunningHook:
         return self._run
 
     def take(self) -> bytes:
-        """Take what has been printed so far: the limit of output then counts from here on."""
+        """Return the output so far: the limit of output then counts from here."""
         taken = bytes(self._output)
         self._output.clear()
         return taken
@@ -422,7 +421,7 @@ class RunningHook:
         return self.finish()
 
     def waits_for(self) -> list[int]:
-        """Return the file descriptors on which something comes when there is something to do."""
+        """Return the file descriptors that become readable when there is something to do."""
         if self._run is not None:
             return []
         return [*(stream.fileno() for stream in self._streams), *([self._watch] if self._watch >= 0 else [])]
@@ -462,7 +461,7 @@ class RunningHook:
         return None
 
     def _drain(self, most: int) -> None:
-        """Take what is in the pipes, up to a number of bytes each."""
+        """Read the pipes, up to a number of bytes each."""
         for stream, kept in list(self._streams.items()):
             taken = 0
             while taken < most:
@@ -492,7 +491,7 @@ class RunningHook:
             signal_group(self._process.pid, signal.SIGKILL)
 
     def _conclude(self, process: subprocess.Popen[bytes]) -> HookRun:
-        """End what is left of it, take the last of its output, and say how it went."""
+        """Kill its remaining processes, read the rest of its output, and return the result."""
         left = end_family(process.pid, self._mark, is_brief=monotonic() - self._started < _BRIEF)
         self._drain(self.call.limits.output + 1)
         for stream in self._streams:
@@ -524,11 +523,11 @@ class HookRunner:
     """Calls hooks, and counts time by one clock."""
 
     def __init__(self, clock: Clock = monotonic) -> None:
-        """Take the clock that time limits go by."""
+        """Take the clock for time limits."""
         self._clock = clock
 
     def start(self, call: HookCall) -> RunningHook:
-        """Start a call; nothing is raised for a program that cannot be called, the result says so."""
+        """Start a call; failures to start are in the result, not raised."""
         return RunningHook(call, self._clock)
 
     def run(self, call: HookCall) -> HookRun:
@@ -537,7 +536,7 @@ class HookRunner:
 
 
 def wait(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = ()) -> None:
-    """Wait until one of some calls has something to poll, or a file descriptor something to read, for some seconds."""
+    """Wait until one of some calls can be polled, or a file descriptor is readable, for some seconds."""
     with selectors.DefaultSelector() as selector:
         for number in also:
             selector.register(number, selectors.EVENT_READ)
@@ -550,7 +549,7 @@ def wait(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = (
 
 
 def _input(text: str | None) -> IO[bytes]:
-    """Return a file with the text, at its beginning; nobody has to be there to write it piece by piece."""
+    """Return a file with the text, at its beginning, so that nothing has to be written piece by piece."""
     if text is None:
         return Path(os.devnull).open("rb")
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller
@@ -564,7 +563,7 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _has_exited(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether the program has ended, without taking its process number from it where that can be avoided."""
+    """Return whether the program has ended, without releasing its process number if possible."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

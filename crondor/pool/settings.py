@@ -28,7 +28,7 @@ _BEGIN: Final = 0x9E3779B97F4A7C15
 
 
 class InvalidLength(CrondorError, ValueError):
-    """A text that is no length, or one that is too long."""
+    """A text that is not a length, or one that is too long."""
 
 
 class Shape(Enum):
@@ -40,7 +40,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Lengths:
-    """Whole seconds between ``low`` and ``high``, both included, all alike; or exponential with the mean ``low``."""
+    """Whole seconds from ``low`` to ``high``, equally likely; or exponential with the mean ``low``."""
 
     low: int
     high: int
@@ -48,7 +48,7 @@ class Lengths:
 
     @classmethod
     def fixed(cls, seconds: int) -> Lengths:
-        """Return a length that is always the same."""
+        """Return a constant length."""
         return cls(seconds, seconds)
 
     @classmethod
@@ -77,15 +77,15 @@ class Lengths:
 
     @property
     def is_fixed(self) -> bool:
-        """Return whether it is the same each time."""
+        """Return whether it is constant."""
         return self.shape is Shape.UNIFORM and self.low == self.high
 
     def draw(self, *parts: int) -> int:
-        """Return the length (seconds) that belongs to some numbers: equal ones give equal lengths, everywhere."""
+        """Return the length (seconds) for some numbers: equal ones give equal lengths, everywhere."""
         return self.drawn(chance(*parts))
 
     def drawn(self, chance: int) -> int:
-        """Return the length (seconds) that belongs to a chance, see there."""
+        """Return the length (seconds) of a random number from ``chance``."""
         if self.low == self.high and self.shape is Shape.UNIFORM:
             return self.low
         part = share(chance)
@@ -94,14 +94,14 @@ class Lengths:
         return self.low + int(part * (self.high - self.low + 1))
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         if self.shape is Shape.EXPONENTIAL:
             return f"exp:{self.low}"
         return str(self.low) if self.is_fixed else f"{self.low}-{self.high}"
 
 
 def chance(*parts: int, after: int = _BEGIN) -> int:
-    """Return what is drawn for some numbers (SplitMix64 over them), ``after`` what was drawn for those before."""
+    """Return a random number for some numbers (SplitMix64), continuing from ``after``."""
     state = after
     for part in parts:
         state = (state ^ (part & _MASK)) * 0xBF58476D1CE4E5B9 & _MASK
@@ -111,7 +111,7 @@ def chance(*parts: int, after: int = _BEGIN) -> int:
 
 
 def share(chance: int) -> float:
-    """Return a chance as a number from 0 to below 1."""
+    """Return a random number as a real from 0 to below 1."""
     state = (chance ^ chance >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     return ((state ^ state >> 27) >> 11) / (1 << 53)
 
@@ -123,7 +123,7 @@ _HELP: Final = "write an exit code (0 to 255) or sig9; several with their weight
 
 
 class InvalidExits(CrondorError, ValueError):
-    """A text that says no exit codes."""
+    """A text without valid exit codes."""
 
 
 class Exit(NamedTuple):
@@ -134,13 +134,13 @@ class Exit(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, int]:
-        """What the starter reports; a signal leaves the ExitCode of an earlier run as it is."""
+        """The attributes that the starter reports; after a signal the ExitCode of an earlier run stays."""
         if self.by_signal:
             return {"ExitBySignal": True, "ExitSignal": self.number}
         return {"ExitBySignal": False, "ExitCode": self.number}
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         return f"sig{self.number}" if self.by_signal else str(self.number)
 
 
@@ -149,7 +149,7 @@ SUCCESS: Final = Exit()
 
 @dataclass(frozen=True)
 class Exits:
-    """Ways to end, each with its weight."""
+    """Exits with weights."""
 
     weights: tuple[tuple[Exit, int], ...] = ((SUCCESS, 1),)
 
@@ -178,11 +178,11 @@ class Exits:
 
     @property
     def is_fixed(self) -> bool:
-        """Return whether all programs end alike."""
+        """Return whether all programs have the same exit."""
         return len(self.weights) == 1
 
     def drawn(self, chance: int) -> Exit:
-        """Return the way that belongs to a chance, see ``lengths``."""
+        """Return the exit of a random number from ``chance``."""
         left = share(chance) * sum(weight for _, weight in self.weights)
         for one, weight in self.weights:
             left -= weight
@@ -191,16 +191,16 @@ class Exits:
         return next(one for one, weight in reversed(self.weights) if weight)
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         if self.is_fixed:
             return str(self.weights[0][0])
         return ",".join(f"{one}:{weight}" for one, weight in self.weights)
 
 
-# The ways are those of "Job ClassAd Information Flow in HTCondor"; names and defaults are HTCondor 25.14's
+# The links are those of "Job ClassAd Information Flow in HTCondor"; names and defaults are HTCondor 25.14's
 # configuration.
 class Party(str, Enum):
-    """Who may have a copy of a job's ad."""
+    """A daemon that may have a copy of a job's ad."""
 
     SCHEDD = "schedd"
     NEGOTIATOR = "negotiator"
@@ -213,7 +213,7 @@ class Party(str, Enum):
 
 
 class Link(str, Enum):
-    """The ways a job's ad or a part of it takes."""
+    """A path of a job's ad or of a part of it."""
 
     USER_SCHEDD = "user-schedd"
     SCHEDD_NEGOTIATOR = "schedd-negotiator"
@@ -234,7 +234,7 @@ FAILING: Final = (
     Link.SCHEDD_NEGOTIATOR, Link.SCHEDD_SHADOW, Link.STARTER_SHADOW, Link.STARTER_STARTD, Link.SHADOW_SCHEDD,
     Link.SCHEDD_ROUTER, Link.SCHEDD_HISTORY, Link.STARTD_HISTORY,
 )  # fmt: skip
-"""The links that may fail; what becomes of it then is said at ``Flow``."""
+"""The links that may fail; ``Flow`` describes the effects."""
 
 _LINK_FORM: Final = re.compile(r"\s*([a-z-]+)\s*(?::\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*)?", re.ASCII).fullmatch
 _LINK_HELP: Final = "write LINK, LINK:10%, LINK@1h..2h or LINK:10%@1h..; times count from the beginning"
@@ -249,7 +249,7 @@ class InvalidFault(CrondorError, ValueError):
 
 
 class InvalidKnob(CrondorError, ValueError):
-    """A setting of the configuration that is not known here, or not with this value."""
+    """A setting that is unknown here, or has an invalid value."""
 
 
 @dataclass(frozen=True)
@@ -287,13 +287,13 @@ class LinkFault:
         return cls(links[found[1]], start or 0, end, percent / _ALL)
 
     def hits(self, link: Link, after: int, *key: int) -> bool:
-        """Return whether an update fails, ``after`` so many seconds; ``key`` is its own: equal ones fail alike."""
+        """Return whether an update fails at ``after`` seconds; equal ``key`` values fail alike."""
         if link is not self.link or after < self.start or (self.end is not None and after >= self.end):
             return False
         return self.share >= 1 or share(chance(_FAULT, _LINKS[link], *key)) < self.share
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         part = "" if self.share == 1 else f":{self.share * _ALL:g}%"
         span = "" if not self.start and self.end is None else f"@{self.start}..{'' if self.end is None else self.end}"
         return f"{self.link.value}{part}{span}"
@@ -312,10 +312,10 @@ def _moment(text: str, name: str, default: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class FlowSettings:
-    """The intervals (seconds) at which daemons tell one another about a job, each by the name of its setting.
+    """The intervals (seconds) at which daemons inform one another about a job, by the name of their setting.
 
-    ``faults`` are the updates that fail. ``is_kept`` says that what each party sees is to be known; that takes time,
-    and changes nothing in what happens. What fails is always simulated.
+    ``faults`` are the updates that fail. ``is_kept``: what each party sees is recorded; that takes time, but does not
+    change the simulation. Failures are always simulated.
     """
 
     starter_initial_update_interval: int = 8
@@ -331,7 +331,7 @@ class FlowSettings:
 
     @property
     def first_update(self) -> int:
-        """How long after the start the starter's first update comes (seconds)."""
+        """The time from the start to the starter's first update (seconds)."""
         return min(self.starter_initial_update_interval, self.starter_update_interval)
 
     @property
@@ -344,7 +344,7 @@ class FlowSettings:
         return replace(self, faults=tuple(faults))
 
     def with_knob(self, text: str, name: str = "<knob>") -> FlowSettings:
-        """Return these settings with one of them set as in HTCondor's configuration: ``NAME = VALUE``.
+        """Return these settings with one set in the syntax of HTCondor's configuration: ``NAME = VALUE``.
 
         Raises InvalidKnob.
         """
@@ -373,25 +373,25 @@ _MACHINE_HELP: Final = "write cpus=8,memory=16G, and where it matters disk=100G,
 _SIZE: Final = re.compile(r"(\d{1,12})([kmgt]?)b?", re.ASCII | re.IGNORECASE).fullmatch
 _KIB: Final = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
 _NAMES: Final = ("cpus", "memory", "disk", "count")
-_QUANTA: Final = (1, 128, 1024)  # cpus, MiB, KiB: what the startd rounds requests up to (MODIFY_REQUEST_EXPR_*)
+_QUANTA: Final = (1, 128, 1024)  # cpus, MiB, KiB: units to which the startd rounds requests up (MODIFY_REQUEST_EXPR_*)
 _LARGEST: Final = 1 << 53
-_MEMORY: Final = 1 << 20  # MiB, of a machine that does not say
+_MEMORY: Final = 1 << 20  # MiB, the default of a machine
 _DISK: Final = 1 << 40  # KiB
 
 
 class InvalidMachine(CrondorError, ValueError):
-    """A text that says no machine."""
+    """A text that is not a machine."""
 
 
 class Resources(NamedTuple):
-    """What a machine has, or a job takes: processors, memory in MiB, disk in KiB."""
+    """Resources of a machine or a job: processors, memory in MiB, disk in KiB."""
 
     cpus: int
     memory: int
     disk: int
 
     def fits(self, free: Resources) -> bool:
-        """Return whether it is not more than what is free."""
+        """Return whether it is at most what is free."""
         return self.cpus <= free.cpus and self.memory <= free.memory and self.disk <= free.disk
 
     def plus(self, other: Resources, sign: int = 1) -> Resources:
@@ -437,7 +437,7 @@ class Machine:
         return cls(resources, found.get("count", 1))
 
     def ad(self, base: ClassAd) -> ClassAd:
-        """Return the ad of its partitionable slot, made of another machine's."""
+        """Return the ad of its partitionable slot, derived from another machine's."""
         made = base.copy()
         for name, number in zip(("Cpus", "Memory", "Disk"), self.resources, strict=True):
             made.set(name, number)
@@ -448,7 +448,7 @@ class Machine:
         return made
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         cpus, memory, disk = self.resources
         said = [f"cpus={cpus}", f"memory={memory}M"]
         said += [f"disk={disk}K"] if disk != _DISK else []
@@ -471,7 +471,7 @@ def _number(key: str, value: str) -> int | None:
 
 
 def request(ad: ClassAd, machine: ClassAd, context: Context) -> Resources:
-    """Return what a job takes of a machine, rounded up as the startd does it; what is no number counts as nothing."""
+    """Return the resources that a job takes of a machine, rounded up like the startd; non-numbers count as 0."""
     found = []
     for name, default, quantum in zip(("RequestCpus", "RequestMemory", "RequestDisk"), (1, 0, 0), _QUANTA, strict=True):
         asked = attributes.number(ad, name, context, machine)
@@ -485,12 +485,12 @@ _ALL_JOBS: Final = 100
 
 
 class InvalidPreemption(CrondorError, ValueError):
-    """A share of the runs that is none."""
+    """An invalid share of the runs."""
 
 
 @dataclass(frozen=True)
 class Preemption:
-    """A part of the runs (0 to 1) loses its machine, ``after`` so long a time from the match; what ends before, not."""
+    """A share of the runs (0 to 1) loses its machine, ``after`` some time from the match, unless they end before."""
 
     after: Lengths
     share: float = 1.0
@@ -513,11 +513,11 @@ class Preemption:
         return cls(Lengths.parse(found[2], name), percent / _ALL_JOBS)
 
     def drawn(self, lot: int) -> int | None:
-        """Return after how many seconds the run of a chance loses its machine, None for not at all."""
+        """Return after how many seconds the run of a random number loses its machine, None for never."""
         return self.after.drawn(chance(1, after=lot)) if share(lot) < self.share else None
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it in the syntax of ``parse``."""
         return str(self.after) if self.share == 1 else f"{self.share * _ALL_JOBS:g}%@{self.after}"
 
 
@@ -529,7 +529,7 @@ _A_CYCLE: Final = Lengths(0, NEGOTIATOR_INTERVAL)
 
 
 def machine_ad() -> ClassAd:
-    """Return the ad of a slot that fits what condor_submit asks for by default; its Requirements are true."""
+    """Return the ad of a slot that fits condor_submit's default requests; its Requirements are true."""
     ad = ClassAd(
         {
             "MyType": "Machine",
@@ -558,7 +558,7 @@ def machine_ad() -> ClassAd:
 
 
 def schedd_ad() -> ClassAd:
-    """Return the schedd's ad as the jobs of the local universe meet it: it has no HasJobDeferral."""
+    """Return the schedd's ad that jobs of the local universe match: it has no HasJobDeferral."""
     machine = machine_ad()
     own = {"MyType": "Scheduler", "TotalLocalJobsRunning": 0, "FileSystemDomain": "example.org"}
     return ClassAd({**{name: machine[name] for name in ("Arch", "OpSys", "CondorVersion", "Memory", "Disk")}, **own})
@@ -566,19 +566,18 @@ def schedd_ad() -> ClassAd:
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """A pool.
+    """The settings of a pool.
 
-    Seconds: ``schedd_interval`` (SCHEDD_INTERVAL), ``min_interval`` (SCHEDD_MIN_INTERVAL), ``negotiator_interval``,
+    In seconds: ``schedd_interval`` (SCHEDD_INTERVAL), ``min_interval`` (SCHEDD_MIN_INTERVAL), ``negotiator_interval``,
     ``periodic_interval`` (PERIODIC_EXPR_INTERVAL); ``match_delay`` is how long an idle job whose gates are open waits
-    until the negotiator considers it, ``transfer`` the files' way to the machine, ``run_time`` what a program takes.
-    ``skew`` is how far the execute machine's clock is ahead of the schedd's; ``missed_delay`` how long the hold of a
-    missed run takes to get from the starter to the schedd. ``slots`` is how many jobs run at once, those of
-    the local universe not counted; ``machine`` is the ad of each, ``schedd`` the one that local jobs meet. Where there
-    are ``machines``, they are divided as jobs ask for it, ``slots`` does not count, and ``machine`` says what else they
-    have. ``exits`` is how programs end, ``preemption`` when the pool takes a machine back. ``flow`` has the intervals
-    at which daemons tell one another about a job, and which of these updates fail. ``counts_local_runs`` has
-    NumJobCompletions count the runs of local jobs too, which max_retries needs; the schedd itself never does it.
-    ``system_policy`` has the SYSTEM_PERIODIC_ expressions, which are asked of every job.
+    for the negotiator, ``transfer`` the time to send its files, ``run_time`` that of a program. ``skew`` is how far the
+    execute machine's clock is ahead of the schedd's; ``missed_delay`` how long the hold of a missed run takes from the
+    starter to the schedd. ``slots`` is how many jobs run at once, except in the local universe; ``machine`` is the ad
+    of each, ``schedd`` the one that local jobs match. If there are ``machines``, they are divided by request, ``slots``
+    is ignored, and ``machine`` has their other attributes. ``exits`` is how programs end, ``preemption`` when the pool
+    takes a machine back. ``flow`` has the intervals at which daemons inform one another about a job, and which updates
+    fail. ``counts_local_runs``: NumJobCompletions counts the runs of local jobs too, which max_retries needs; the
+    schedd itself never does. ``system_policy`` has the SYSTEM_PERIODIC_ expressions for every job.
     """
 
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_SETGROUPS: Final = {  # the number of setgroups(2) with ids of 32 bits, where libc's own would be for all threads
+_SETGROUPS: Final = {  # the number of setgroups(2) with ids of 32 bits; libc's own would apply to all threads
     "x86_64": 116,
     "aarch64": 159,
     "riscv64": 159,
@@ -33,32 +33,30 @@ _SETGROUPS: Final = {  # the number of setgroups(2) with ids of 32 bits, where l
     "s390x": 206,
 }
 _PR_GET_SECUREBITS: Final = 27  # prctl(2)
-_NO_SETUID_FIXUP: Final = 1 << 2  # securebits(7): another uid, and still all of root's rights
+_NO_SETUID_FIXUP: Final = 1 << 2  # securebits(7): changing the uid keeps all of root's rights
 _IDS: Final = 0xFFFF_FFFF
 
 _here = threading.local()
 
 
-# What root does by itself and checks before, by modes or by paths, the user can turn to something else in between; and
-# access lists, or a file server that trusts no root, are not seen at all. So the kernel is to decide, by who he is.
-# On Linux who somebody is belongs to a thread, and only libc makes it the whole process's. So each deed has a thread of
-# its own, which becomes the user by system calls that libc leaves alone, and ends with the deed:
-# - the other threads of a program, its event loop and its signal handlers, which Python runs in the main one, stay who
-#   they are all the time. ``os.seteuid`` would make users of them, too;
-# - nothing has to be given back, so no error and no Ctrl-C can leave root a user, or a user root;
-# - only the filesystem uid changes, as file servers have it: the user cannot stop or trace the thread, as he could a
-#   process of his, and no process that is as big as the program has to be forked for a line in a log;
-# - what the thread opens belongs to the process: its descriptors go on where it ends.
-# Elsewhere there is no such thread, and root acts for nobody but itself: ``RightsRefused``.
+# Anything root checks first, by modes or by paths, a user can change in between; and access lists, or a file server
+# that does not trust root, are not visible at all. So the kernel must decide, by the user's identity. On Linux the
+# identity belongs to a thread, and only libc makes it that of the process. So each deed has a thread of its own, which
+# becomes the user by system calls without libc, and ends with the deed: - the other threads of a program, its event
+# loop and its signal handlers, which Python runs in the main one, keep their identity. ``os.seteuid`` would change
+# them, too; - nothing has to be restored, so no error and no Ctrl-C can leave root as a user, or a user as root; - only
+# the filesystem uid changes, as in file servers: the user cannot stop or trace the thread, unlike a process, and no
+# process as big as the program has to be forked for a line in a log; - files that the thread opens belong to the
+# process, and stay open. Elsewhere there is no such thread, and root acts only as itself: ``RightsRefused``.
 class RightsRefused(CrondorError, OSError):
     """This process cannot act as a user."""
 
 
 def as_account(account: Account | None, deed: Callable[[], _T]) -> _T:
-    """Do something with files as a user, and return what came of it; None: as whoever this thread is.
+    """Do something with files as a user, and return the result; None: as the present user of this thread.
 
-    Within a deed, another one as the same user goes on as he is. It must not begin processes: those get the uids of the
-    process. Raises what the deed raises, and RightsRefused where this process may not be that user.
+    A nested deed as the same user continues as that user. It must not start processes: those get the uids of the
+    process. Raises what the deed raises, and RightsRefused if this process may not be that user.
     """
     mine = getattr(_here, "account", None)
     if account is None or account == mine:
@@ -73,7 +71,7 @@ def as_account(account: Account | None, deed: Callable[[], _T]) -> _T:
     try:
         acting.join()
     except BaseException:
-        acting.join()  # what was begun is done to its end: nobody would close what it opens
+        acting.join()  # the deed is completed: otherwise its files would stay open
         raise
     if acting.failed is not None:
         raise acting.failed
@@ -100,7 +98,7 @@ class _Acting(threading.Thread, Generic[_T]):
 
 
 def _become(account: Account) -> None:
-    """Make this thread, and no other, a user's. Raises RightsRefused."""
+    """Make only this thread a user's. Raises RightsRefused."""
     import ctypes  # noqa: PLC0415 - a Python can be without it, and only root needs it
 
     number = _SETGROUPS.get(os.uname().machine) if sys.platform == "linux" and sys.maxsize > 1 << 32 else None
@@ -113,7 +111,7 @@ def _become(account: Account) -> None:
     if libc.syscall(ctypes.c_long(number), ctypes.c_long(len(groups)), (ctypes.c_uint32 * len(groups))(*groups)) != 0:
         raise _refused(account, os.strerror(ctypes.get_errno()))
     for change, wanted in ((libc.setfsgid, account.gid), (libc.setfsuid, account.uid)):
-        change(ctypes.c_uint32(wanted))  # it never says whether it did
+        change(ctypes.c_uint32(wanted))  # it does not report success
         if change(ctypes.c_uint32(_IDS)) & _IDS != wanted:
             raise _refused(account, os.strerror(errno.EPERM))
 
@@ -140,15 +138,15 @@ _SYSTEMS: Final = ("security.", "trusted.")  # attributes that the system gives 
 
 
 class Changed(RuntimeError):
-    """The file holds something else by now; nothing was written."""
+    """The file has changed; nothing was written."""
 
 
 def replace_text(path: str, old: bytes, new: bytes) -> None:
-    """Put a new text in the place of a file's old one; whoever reads it meanwhile finds the one or the other, whole.
+    """Replace a file's old text by a new one; readers see the one or the other, complete.
 
     Owner, group, mode, access list and other attributes stay. In a folder of another user root acts as that user.
-    Raises Changed, Untrusted, and OSError: also for a link, for a file with several names, of which all others would
-    keep the old text, and for one whose owner cannot be kept.
+    Raises Changed, Untrusted, and OSError: also for a link, for a file with several names, since the others would keep
+    the old text, and for one whose owner cannot be kept.
     """
     real = _place(path)
     if not HAS_DESCRIPTORS:
@@ -159,11 +157,11 @@ def replace_text(path: str, old: bytes, new: bytes) -> None:
 
 @contextmanager
 def whole_file(path: str) -> Iterator[BinaryIO]:
-    """Give a file to write to, which gets its name, or an old file's place, when all of it is written.
+    """Yield a file to write to, which gets its name, or replaces an old file, when it is complete.
 
-    Until then, and for good where an error ends it, there is nothing or the old file. Of an old one all stays but the
-    text, as in ``replace_text``; it must be one that may be written to. ``/dev/null`` and what the shell has opened
-    (``/dev/stdout``, ``/dev/fd/63``) is written to as it comes. Raises Untrusted, and OSError as ``replace_text`` does.
+    Before that, and after an error, there is nothing or the old file. An old file keeps everything except the text, as
+    in ``replace_text``; it must be writable. ``/dev/null`` and files opened by the shell (``/dev/stdout``,
+    ``/dev/fd/63``) are written directly. Raises Untrusted, and OSError like ``replace_text``.
     """
     if _STREAM.fullmatch(path):
         with Path(path).open("wb") as file:
@@ -188,10 +186,10 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
 
 
 def _place(path: str) -> str:
-    """Return a path without links that leads to a file which is there, or may be made. Raises OSError.
+    """Return a path without links to a file that exists, or may be created. Raises OSError.
 
-    Links to its folders are followed where they are ours. Its end may be no link: whoever has put it there, a
-    repository for example, would choose which file is written.
+    Links to its folders are followed if they are ours. The last piece must not be a link: its author, for example of a
+    repository, would choose which file is written.
     """
     if os.path.islink(path):  # noqa: PTH114 - paths are texts here
         leads = printable(os.readlink(path))  # noqa: PTH115 - the same
@@ -203,12 +201,12 @@ def _place(path: str) -> str:
 
 
 def _host(real: str) -> Account | None:
-    """Return as whom root works in the folder of a path: the user whose it is; None as itself."""
+    """Return as whom root works in the folder of a path: its owner; None as itself."""
     return stranger(os.path.dirname(real)) if is_root() else None  # noqa: PTH120 - paths are texts here
 
 
 def _as_host(path: str, who: Account | None, deed: Callable[[], _T]) -> _T:
-    """Do something as the user in whose folder it is. Raises what the deed does."""
+    """Do something as the owner of the folder. Raises what the deed raises."""
     try:
         return as_account(who, deed)
     except PermissionError as error:
@@ -219,11 +217,11 @@ def _as_host(path: str, who: Account | None, deed: Callable[[], _T]) -> _T:
 
 
 def _begun(real: str) -> tuple[int, str]:
-    """Make a file beside the one that is or shall be at a path, alike; return its descriptor and name."""
+    """Create a similar file next to the present or future one at a path; return its descriptor and name."""
     with folder_of(real) as (folder, name):
         part = f".crondor-{secrets.token_hex(8)}"
         try:
-            os.close(os.open(name, _CHANGING, dir_fd=folder))  # one that may not be written to is not replaced either
+            os.close(os.open(name, _CHANGING, dir_fd=folder))  # a file without write permission is not replaced either
             before = os.open(name, _READING, dir_fd=folder)
         except FileNotFoundError:
             return os.open(part, _MAKING, 0o666, dir_fd=folder), part
@@ -244,7 +242,7 @@ def _begun(real: str) -> tuple[int, str]:
 def _named(real: str, part: str) -> None:
     with folder_of(real) as (folder, name):
         os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
-        with suppress(PermissionError):  # a folder that may be written to, and not listed
+        with suppress(PermissionError):  # a folder that is writable but not readable
             _sync(folder)
 
 
@@ -266,12 +264,12 @@ def _replace(real: str, old: bytes, new: bytes) -> None:
                 raise
         finally:
             os.close(before)
-        with suppress(PermissionError):  # a folder that may be written to, and not listed
+        with suppress(PermissionError):  # a folder that is writable but not readable
             _sync(folder)
 
 
 def _written(folder: int, before: int, state: os.stat_result, new: bytes) -> str:
-    """Write a file beside an old one, with all that this has beside its text, and return its name. Raises OSError."""
+    """Write a file next to an old one, with all its attributes except the text, and return its name. Raises OSError."""
     part = f".crondor-{secrets.token_hex(8)}"
     fresh = os.open(part, _MAKING, 0o600, dir_fd=folder)
     try:
@@ -289,7 +287,7 @@ def _written(folder: int, before: int, state: os.stat_result, new: bytes) -> str
 
 
 def _put(folder: int, part: str, name: str, state: os.stat_result) -> None:
-    """Give a file the name of the one that was looked at. Raises Changed and OSError."""
+    """Rename a file to the name of the one checked before. Raises Changed and OSError."""
     if _mark(os.stat(name, dir_fd=folder, follow_symlinks=False)) != _mark(state):
         raise Changed
     os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -305,7 +303,7 @@ def _looked(descriptor: int, old: bytes, path: str) -> os.stat_result:
 
 
 def _plain(descriptor: int, path: str) -> os.stat_result:
-    """Return the state of an open file that is a plain one of one name. Raises OSError."""
+    """Return the state of an open plain file with one name. Raises OSError."""
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
         raise OSError(errno.EINVAL, "it is not a plain file", path)
@@ -316,7 +314,7 @@ def _plain(descriptor: int, path: str) -> os.stat_result:
 
 
 def _make_alike(fresh: int, before: int, state: os.stat_result) -> None:
-    """Give a new file all that an old one has beside its text. Raises OSError."""
+    """Give a new file all attributes of an old one except the text. Raises OSError."""
     made = os.fstat(fresh)
     if (made.st_uid, made.st_gid) != (state.st_uid, state.st_gid):
         try:
@@ -352,7 +350,7 @@ def _sync(folder: int) -> None:
 
 
 def _replace_there(path: Path, old: bytes, new: bytes) -> None:
-    """Do it where folders have no descriptors, and files no owners that could be lost: on Windows."""
+    """Replace without folder descriptors and file owners: on Windows."""
     if path.read_bytes() != old:
         raise Changed
     with _whole_there(path) as file:

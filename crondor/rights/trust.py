@@ -37,13 +37,13 @@ else:
 
 ROOT = 0
 MACHINES: Final = ("CONDOR_CONFIG", "TZ")
-"""Variables of the machine, and not of who runs something on it."""
+"""Variables of the machine, not of the user."""
 
 PATH: Final = "/usr/bin:/bin"
 
 
 class Account(NamedTuple):
-    """Somebody who has files: a name, a user id, a group id, all groups; his home, empty: none, and his shell."""
+    """A user with files: a name, a user id, a group id, all groups; the home folder, empty: none, and the shell."""
 
     name: str
     uid: int
@@ -53,13 +53,13 @@ class Account(NamedTuple):
     shell: str = "/bin/sh"
 
     def may_replace(self, folder: os.stat_result, found: os.stat_result) -> bool:
-        """Return whether this account may put another file in the place of one in a folder that it may write to."""
+        """Return whether this account may replace a file in a folder that it may write to."""
         is_sticky = folder.st_mode & stat.S_ISVTX
         return not is_sticky or self.uid in (ROOT, found.st_uid, folder.st_uid)
 
 
 Accounts: TypeAlias = Callable[[str], "Account | None"]
-"""Returns the account of a user name, None where there is none."""
+"""Returns the account of a user name, None if there is none."""
 
 
 def account_of(name: str) -> Account | None:
@@ -68,16 +68,16 @@ def account_of(name: str) -> Account | None:
         return None
     try:
         found = pwd.getpwnam(name)
-    except (KeyError, ValueError):  # ValueError: a name with a NUL, or one that is no text
+    except (KeyError, ValueError):  # ValueError: a name with a NUL, or one that is not text
         return None
     groups = frozenset(os.getgrouplist(found.pw_name, found.pw_gid))
     return Account(found.pw_name, found.pw_uid, found.pw_gid, groups, found.pw_dir, found.pw_shell or "/bin/sh")
 
 
 def owner_environment(environ: Mapping[str, str], owner: Account) -> dict[str, str]:
-    """Return what a program sees that runs as a job's owner: who he is, and what is the machine's.
+    """Return the environment of a program that runs as a job's owner: the user's, and the machine's.
 
-    HTCondor hands its whole environment on; what root has in it, a token for example, is not for every user.
+    HTCondor passes its whole environment on; root's, for example a token, is not for every user.
     """
     kept = {name: environ[name] for name in MACHINES if name in environ}
     return {
@@ -91,7 +91,7 @@ def owner_environment(environ: Mapping[str, str], owner: Account) -> dict[str, s
 
 
 def account_with(number: int) -> Account:
-    """Return the account of a user id; of one without a name: that number and nothing else."""
+    """Return the account of a user id; without a name, just the number."""
     found = account_of(user_name(number))
     return Account(str(number), number, number) if found is None or found.uid != number else found
 
@@ -102,18 +102,18 @@ def current_user() -> int:
 
 
 def is_root() -> bool:
-    """Return whether this process may do anything to anybody's files."""
+    """Return whether this process may access everybody's files."""
     return hasattr(os, "geteuid") and os.geteuid() == ROOT
 
 
 def user_id(name: str) -> int | None:
-    """Return a user's number, None: the machine knows none of that name."""
+    """Return a user's number, None for an unknown name."""
     found = account_of(name)
     return None if found is None else found.uid
 
 
 def user_name(number: int) -> str:
-    """Return a user's name, or his number where the machine knows no name."""
+    """Return a user's name, or the number if there is no name."""
     try:
         return pwd.getpwuid(number).pw_name if _HAS_ACCOUNTS else str(number)
     except (KeyError, OverflowError):
@@ -129,14 +129,14 @@ class Untrusted(CrondorError, RuntimeError):
     """Something that another user has made, or could have."""
 
     def naming(self, option: str) -> Untrusted:
-        """Return the same error, whose help says what names another place."""
+        """Return the same error, with the option for another place in the help."""
         return Untrusted([replace(found, help=f"{found.help}: {option}") for found in self.diagnostics])
 
 
 def make_folder(path: Path | str, mode: int = 0o700) -> bool:
-    """Make a folder, and those that it is in, where they are not there, and say whether there was any to be made.
+    """Create a folder, and those above it, if missing, and return whether any was created.
 
-    All of them are ours when this returns. Raises Untrusted and OSError.
+    All of them are then ours. Raises Untrusted and OSError.
     """
     if sys.platform == "win32":
         is_new = not os.path.isdir(path)  # noqa: PTH112 - a path or a text
@@ -144,7 +144,7 @@ def make_folder(path: Path | str, mode: int = 0o700) -> bool:
         return is_new
     last = first = _looked(str(path))
     while last.state is None:
-        with suppress(FileExistsError):  # somebody else was faster: it is looked at next
+        with suppress(FileExistsError):  # another process was faster: it is checked next
             os.mkdir(last.path, mode)  # noqa: PTH102 - the same
         last = _looked(str(path))
     if not stat.S_ISDIR(last.state.st_mode):
@@ -153,7 +153,7 @@ def make_folder(path: Path | str, mode: int = 0o700) -> bool:
 
 
 def check(path: Path | str) -> None:
-    """Look at a file or folder; one that is not there is fine, where its folder is ours.
+    """Check a file or folder; a missing one is fine if its folder is ours.
 
     Raises Untrusted for one that is not ours, and OSError.
     """
@@ -162,9 +162,10 @@ def check(path: Path | str) -> None:
 
 
 def stranger(folder: str) -> Account | None:
-    """Return as whom root is to work in a folder: the first on the way to whom one belongs, and who could change it.
+    """Return as whom root must work in a folder: the owner of the first folder that others could change.
 
-    None: nobody could, and root works there by itself, as in /tmp. Raises Untrusted where anybody could, and OSError.
+    None: there is none, and root works there as itself, as in /tmp. Raises Untrusted if anybody could change it, and
+    OSError.
     """
     for step in steps(folder):
         if step.state is not None and step.state.st_uid not in ours():
@@ -176,7 +177,7 @@ def stranger(folder: str) -> Account | None:
 
 
 def _looked(path: str) -> PathStep:
-    """Return the last thing on the way along a path, or the first that is not there. Raises Untrusted and OSError."""
+    """Return the last step along a path, or the first missing one. Raises Untrusted and OSError."""
     last = PathStep("/", None)
     for last, problem in _judged(path):  # noqa: B007 - the last one is asked for
         if problem is not None:
@@ -185,7 +186,7 @@ def _looked(path: str) -> PathStep:
 
 
 def _judged(path: str) -> Iterator[tuple[PathStep, Diagnostic | None]]:
-    """Yield what a path leads through, with what speaks against each. Raises OSError."""
+    """Yield the steps of a path, with the objection to each. Raises OSError."""
     before: PathStep | None = None
     for step in steps(path):
         if before is not None:
@@ -196,7 +197,7 @@ def _judged(path: str) -> Iterator[tuple[PathStep, Diagnostic | None]]:
 
 
 def _problem(step: PathStep, *, is_last: bool) -> Diagnostic | None:
-    """Return what speaks against something on the way; the last one may not be for others to write even if sticky."""
+    """Return the objection to a step; the last one must not be writable by others even if sticky."""
     state = step.state
     if state is None:
         return None
@@ -225,7 +226,7 @@ def _said(step: PathStep, what: str, hint: str) -> Diagnostic:
 
 def _is_alone(step: PathStep, state: os.stat_result) -> bool:
     """Return whether a group is one with a single member, the file's owner, and no access list lets others write."""
-    with suppress(OSError):  # the bits of the group are the most that a list may give to anybody
+    with suppress(OSError):  # the bits of the group are the most that a list may grant
         if hasattr(os, "getxattr") and os.getxattr(step.path, _ACCESS_LIST, follow_symlinks=False):
             return False
     try:

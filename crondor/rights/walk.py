@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 HAS_DESCRIPTORS: Final = os.open in os.supports_dir_fd
-"""Whether folders can be opened here, and what is in them by that; Windows cannot."""
+"""Whether folders can be opened here, with their contents; not on Windows."""
 
 _LINKS: Final = 40  # as the kernel follows
 _PATH: Final = getattr(os, "O_PATH", os.O_RDONLY)
@@ -26,13 +26,13 @@ _LONG: Final = 10  # digits that no descriptor has
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 APPENDING: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
-"""The flags for ``append``: a pipe without a reader keeps nobody waiting."""
+"""The flags for ``append``: a pipe without a reader does not block."""
 
 
 class PathStep(NamedTuple):
-    """Something on the way along a path: a folder, a link that leads on, or the end.
+    """A step along a path: a folder, a link, or the end.
 
-    ``state`` None: nothing is there, and ``rest`` is what comes after it.
+    ``state`` None: nothing is there, and ``rest`` is the remaining path.
     """
 
     path: str
@@ -41,12 +41,12 @@ class PathStep(NamedTuple):
 
     @property
     def is_link(self) -> bool:
-        """Whether the way goes on elsewhere."""
+        """Whether it is a link."""
         return self.state is not None and stat.S_ISLNK(self.state.st_mode)
 
 
 def ours() -> tuple[int, int]:
-    """Return the user ids that this process believes: root's and its own."""
+    """Return the trusted user ids: root's and this process's own."""
     return 0, os.geteuid()
 
 
@@ -54,10 +54,10 @@ def ours() -> tuple[int, int]:
 
 
 def steps(path: str) -> Iterator[PathStep]:
-    """Yield what a path leads through, the root folder first and its end last, links before what they lead to.
+    """Yield the steps of a path, the root folder first and its end last, links before their targets.
 
-    The first piece that is not there is the last step, whatever comes after it. Raises OSError: what is in the way is
-    no folder, or may not be looked at, or there are too many links.
+    The first missing piece is the last step. Raises OSError: a piece is not a folder, or may not be read, or there are
+    too many links.
     """
     at = "/"
     left = _pieces(path if path.startswith("/") else f"{os.getcwd()}/{path}")  # noqa: PTH109 - paths are texts here
@@ -94,9 +94,9 @@ def _pieces(path: str) -> list[str]:
 
 
 def followed(path: str) -> str:
-    """Return a path with all links followed, of which each must be ours; the last piece may be missing.
+    """Return a path with all links followed, each of which must be ours; the last piece may be missing.
 
-    Another user's could lead to any file of ours, and be turned to it at any moment. Raises OSError.
+    Another user's link could lead to any file of ours, and be changed at any moment. Raises OSError.
     """
     last = PathStep("/", None)
     for last in steps(path):
@@ -112,9 +112,9 @@ def followed(path: str) -> str:
 
 @contextmanager
 def folder_of(real: str) -> Iterator[tuple[int, str]]:
-    """Open the folder of a path, piece by piece from the root, following no link; give it, and the last piece.
+    """Open the folder of a path, piece by piece from the root, following no link; yield it, and the last piece.
 
-    The path is one without links. Raises OSError.
+    The path must have no links. Raises OSError.
     """
     pieces = [piece for piece in real.split("/") if piece]
     at = os.open("/", _PATH | _FOLDER)
@@ -129,7 +129,7 @@ def folder_of(real: str) -> Iterator[tuple[int, str]]:
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path leads to something. Raises OSError where one may not look: Path.exists of 3.14 says no."""
+    """Return whether a path exists. Raises OSError without permission: Path.exists of 3.14 returns False."""
     try:
         os.stat(path)  # noqa: PTH116 - a path or a text
     except (FileNotFoundError, NotADirectoryError):
@@ -142,7 +142,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def open_real(real: str, flags: int, mode: int = 0o600) -> int:
-    """Open what is at a path without links, and return its descriptor. Raises OSError."""
+    """Open a path without links, and return its descriptor. Raises OSError."""
     if not HAS_DESCRIPTORS:
         return os.open(real, flags, mode)
     with folder_of(real) as (folder, name):
@@ -150,20 +150,20 @@ def open_real(real: str, flags: int, mode: int = 0o600) -> int:
 
 
 def open_file(real: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a plain file by a path without links, and return its descriptor. Nothing is waited for. Raises OSError."""
+    """Open a plain file by a path without links, and return its descriptor. Never blocks. Raises OSError."""
     return _plain(open_real(real, flags | _AT_ONCE, mode), real)
 
 
 def open_plain(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a plain file, wherever its path leads. Nothing is waited for. Raises OSError."""
+    """Open a plain file, wherever its path leads. Never blocks. Raises OSError."""
     return _plain(os.open(path, flags | _AT_ONCE | getattr(os, "O_CLOEXEC", 0), mode), os.fspath(path))
 
 
 def open_named(path: str) -> int:
-    """Open a file that a person names for reading, wherever its path leads. Nothing is waited for. Raises OSError.
+    """Open a file that a user names for reading, wherever its path leads. Never blocks. Raises OSError.
 
-    It is a plain file, or what reads as an empty one (/dev/null). A pipe or device is read only where the shell has
-    opened it for this process: /dev/stdin, or /dev/fd/63 for ``<(command)``.
+    It is a plain file, or reads as an empty one (/dev/null). A pipe or device is only read if the shell has opened it
+    for this process: /dev/stdin, or /dev/fd/63 for ``<(command)``.
     """
     number = _handed_over(path)
     if number is not None and not stat.S_ISREG(os.fstat(number).st_mode):
@@ -175,16 +175,16 @@ def open_named(path: str) -> int:
 
 
 def _handed_over(path: str) -> int | None:
-    """Return the number of the descriptor that a path stands for, None for any other path."""
+    """Return the descriptor number in a path, None for any other path."""
     folder, _, name = path.rpartition("/")
     is_number = name.isascii() and name.isdecimal() and len(name) < _LONG
     return 0 if path == "/dev/stdin" else int(name) if folder in _DESCRIPTORS and is_number else None
 
 
 def open_own(path: str, flags: int, mode: int = 0o666) -> int:
-    """Open a file that this process has for itself, in whoever's folder, so that nobody turns it to another of ours.
+    """Open a file of this process, in anybody's folder, safe from redirection to another of our files.
 
-    Links of other users are not followed; nor, where they can make such, is a second name of a file. Raises OSError.
+    Links of other users are not followed; nor is a second name of a file, if they can make one. Raises OSError.
     """
     real = followed(path)
     with folder_of(real) as (folder, name):
@@ -198,7 +198,7 @@ def open_own(path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _cleared(descriptor: int, folder: os.stat_result, flags: int, path: str) -> None:
-    """Empty a file that was opened to be written anew, unless it may be another one under this name. Raises OSError."""
+    """Empty a file that was opened for rewriting, unless its name may be another one's. Raises OSError."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         return
@@ -209,7 +209,7 @@ def _cleared(descriptor: int, folder: os.stat_result, flags: int, path: str) -> 
 
 
 def place_of(descriptor: int) -> str:
-    """Return the path of an open file, without links; empty where the system does not say."""
+    """Return the path of an open file, without links; empty if the system does not tell."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - paths are texts here
     except OSError:
@@ -217,7 +217,7 @@ def place_of(descriptor: int) -> str:
 
 
 def append(descriptor: int, data: bytes, path: str) -> None:
-    """Write after an open plain file in one piece, and close it. Raises OSError."""
+    """Append to an open plain file in one write, and close it. Raises OSError."""
     _plain(descriptor, path)
     try:
         if os.write(descriptor, data) != len(data):
@@ -227,7 +227,7 @@ def append(descriptor: int, data: bytes, path: str) -> None:
 
 
 def _plain(descriptor: int, path: str) -> int:
-    """Return a descriptor that is of a plain file; of anything else it is closed. Raises OSError."""
+    """Return a descriptor if it is a plain file; otherwise close it. Raises OSError."""
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
         return descriptor

@@ -47,7 +47,7 @@ __all__ = [
     "why",
 ]
 
-# Whoever asks where a job goes needs nothing that makes its copy.
+# Matching jobs does not need the code that makes copies.
 _HOMES = {
     "applying": ("RoutedAd", "apply_route"),
     "match.reasons": ("Candidates", "JobVerdict", "MatchPoll", "RouteOutcome", "RouteVerdict", "why"),

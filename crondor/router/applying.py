@@ -28,7 +28,7 @@ from crondor.transform.compiled import defined_by, from_outside
 
 # HTCondor: JobRoute::ApplyRoutingJobEdits, JobRoute::EditJobInPlace.
 class TransformStep(NamedTuple):
-    """A transform on the way of a job, before it runs; ``run`` has the ad and the variables as they are then.
+    """A transform applied to a job, before it runs; ``run`` has the ad and the variables at that moment.
 
     ``position`` is pre-route, route or post-route; ``is_applied`` false: its REQUIREMENTS are not met.
     """
@@ -45,21 +45,20 @@ _routed = tuple.__new__  # a NamedTuple's own call takes twice as long
 
 
 class SharedProxy(NamedTuple):
-    """The X.509 proxy of a route: the file to be copied before submission, and the copy that the job is given."""
+    """The X.509 proxy of a route: the file to copy before submission, and the job's copy."""
 
     file: str
     copy: str
 
 
 class RoutedAd(NamedTuple):
-    """What a route made of a job.
+    """The result of a route for a job.
 
-    ``ad`` is the routed copy as it would be submitted; None where the job is edited in place, and where routing
-    failed. ``in_place`` are then the changes to the job itself. ``sandboxed``: the copy's files would be spooled;
-    ``input_files`` are those that it names. ``proxy`` is to be copied, ``id_tokens`` are the names of the tokens that
-    it was given. ``applied`` are the names of the transforms that ran. An ERROR among ``diagnostics`` is why it
-    failed, a WARNING was skipped. ``trace`` is empty unless asked for. ``edited`` is a job edited in place, as it
-    is then.
+    ``ad`` is the routed copy as it would be submitted; None if the job is edited in place, or if routing failed.
+    ``in_place`` are then the changes to the job itself. ``sandboxed``: the copy's files would be spooled;
+    ``input_files`` are those that it names. ``proxy`` is to be copied, ``id_tokens`` are the names of its tokens.
+    ``applied`` are the names of the transforms that ran. An ERROR among ``diagnostics`` is why it failed, a WARNING was
+    skipped. ``trace`` is empty unless requested. ``edited`` is the job after an edit in place.
     """
 
     route: Route
@@ -82,7 +81,7 @@ class RoutedAd(NamedTuple):
 
     @property
     def changes(self) -> Changes:
-        """What differs between the job and the copy, or what was edited; nothing where routing failed."""
+        """The differences between the job and the copy, or the edits; none if routing failed."""
         if self.in_place is not None:
             return self.in_place
         source = self.source.flat()
@@ -90,7 +89,7 @@ class RoutedAd(NamedTuple):
 
 
 class _Refused(Exception):
-    """Routing of a job fails, for a reason beside the transforms."""
+    """Routing of a job fails, for a reason outside the transforms."""
 
     def __init__(self, code: str, message: str, help: str | None = None) -> None:
         super().__init__(message)
@@ -109,12 +108,11 @@ def apply_route(
     faithful: bool = False,
     watch: Watch | None = None,
 ) -> RoutedAd:
-    """Return what a route makes of a job, whose ad stays as it is; whether it matches is not asked.
+    """Return the result of a route for a job, whose ad is not changed; whether it matches is not checked.
 
-    ``translated`` is what a TRANSLATE_JOB hook made of the job, to go on with in place of its ad. ``facts`` replaces
-    those of the table: the time of day is in its context. ``id_tokens`` are the files of the tokens by name. Nothing
-    is read, spooled or submitted. ``faithful`` words failures as HTCondor 25.14 does; ``watch`` is told
-    of each transform.
+    ``translated`` is the result of a TRANSLATE_JOB hook, used instead of the job's ad. ``facts`` replaces those of the
+    table: the time of day is in its context. ``id_tokens`` are the files of the tokens by name. Nothing is read,
+    spooled or submitted. ``faithful`` words failures like HTCondor 25.14; ``watch`` is called for each transform.
 
     The order is HTCondor's: the default conversion, transforms before the route, the route, transforms after it, all
     with one table of macros; then RoutedFromJobId, RoutedBy and RouteName are set, which no rule can override. The
@@ -161,7 +159,7 @@ class _Applying:
         self.watch = watch
 
     def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> RoutedAd:
-        """Do all of it."""
+        """Do all steps."""
         route = self.route
         is_sandboxed, is_edited = self._true(route.job_should_be_sandboxed), self._true(route.edit_job_in_place)
         copy = begin.copy() if begin.parent is None else begin.flat()
@@ -193,7 +191,7 @@ class _Applying:
         return expression is not None and holds(expression.code, self.source, None, self.context)
 
     def _transform(self, copy: ClassAd) -> bool:
-        """Apply the transforms; return whether all of them were done."""
+        """Apply the transforms; return whether all succeeded."""
         run = TransformRun(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
         route, table = self.route, self.table
         before, after = (table.before, table.after) if route.takes_transforms else ((), ())
@@ -203,7 +201,7 @@ class _Applying:
         return done
 
     def _all(self, run: TransformRun, transforms: tuple[Transform, ...], position: str, copy: ClassAd) -> bool:
-        """Apply transforms beside the route, each where its REQUIREMENTS are met; return whether all were done."""
+        """Apply transforms around the route, each if its REQUIREMENTS are met; return whether all succeeded."""
         for transform in transforms:
             required = transform.requirements
             if required is not None and not transform.matches(copy, self.context):
@@ -214,21 +212,21 @@ class _Applying:
         return True
 
     def _applied(self, run: TransformRun, transform: Transform, position: str = "route") -> bool:
-        """Apply a transform; return whether it was done."""
+        """Apply a transform; return whether it succeeded."""
         if self.watch is not None:
             self.watch(TransformStep(position, transform, is_applied=True, run=run))
         self.applied.append(transform.name)
         ended = transform.run(run)
         if ended is None:
             return True
-        # HTCondor calls those after the route so, too.
+        # HTCondor's text, also for those after the route.
         said = "pre-route" if self.faithful else position
         named = f"(route={self.route.name})" if position == "route" else f"in {said} transform {transform.name}"
         run.found.append(replace(ended, message=f"JobRouter failure {named}: {ended.message}"))
         return False
 
     def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> RoutedAd:
-        """Set what comes after all transforms. Raises _Refused."""
+        """Set the attributes that come after all transforms. Raises _Refused."""
         source_id = id_text(self.source, self.context)
         if source_id is None:
             raise _Refused("no-job-id", "the job has no ClusterId and ProcId: its copy could not be told from others")
@@ -274,7 +272,7 @@ class _Applying:
         return SharedProxy(file, f"{file}.{source_id}")
 
     def _tokens(self, copy: ClassAd, id_tokens: Mapping[str, str]) -> tuple[str, ...]:
-        """Put the files of the tokens that the route sends before the copy's input files."""
+        """Add the token files that the route sends to the front of the copy's input files."""
         expression = self.route.send_id_tokens
         listed = self.table.settings.route_id_tokens if expression is None else self._string(expression)
         if listed is None:
@@ -298,9 +296,9 @@ class _Applying:
 
 
 def one_run(source: ClassAd, run: Deferral | None) -> ClassAd:
-    """Return a job with one time, which schedules none by itself and leaves its queue when it has run.
+    """Return a job with one time, which does not schedule itself and leaves its queue after its run.
 
-    The Cron attributes are left out, and DeferralTime is the run's (None: as it is); a job without them stays as it is.
+    The Cron attributes are removed, and DeferralTime is the run's (None: unchanged); a job without them is unchanged.
     """
     made = source.copy()
     if not QueuedJob(source).is_crontab:
@@ -315,7 +313,7 @@ def one_run(source: ClassAd, run: Deferral | None) -> ClassAd:
 
 
 class Setter(NamedTuple):
-    """Who gave a variable its value: a ``knob``, HTCondor's ``default``, a ``route``, or a ``transform``; its name."""
+    """The origin of a variable's value: ``knob``, ``default`` (HTCondor's), ``route`` or ``transform``; its name."""
 
     kind: str
     name: str
@@ -323,10 +321,10 @@ class Setter(NamedTuple):
 
 
 class PassedVariable(NamedTuple):
-    """A variable that a transform reads, as it is when the transform begins.
+    """A variable that a transform reads, at the beginning of the transform.
 
-    ``value`` is its text with macros replaced, None: nobody set it. ``default`` is what then stands in its place
-    (None: nothing). ``place`` is where it is read.
+    ``value`` is its text with macros replaced, None: not set. ``default`` is then used (None: nothing). ``place`` is
+    where it is read.
     """
 
     name: str
@@ -337,9 +335,9 @@ class PassedVariable(NamedTuple):
 
 
 class PassedTransform(NamedTuple):
-    """A transform on the way of a job. ``position`` is pre-route, route or post-route.
+    """A transform for a job. ``position`` is pre-route, route or post-route.
 
-    ``is_applied`` is false where the job, as it is then, does not meet its REQUIREMENTS.
+    ``is_applied`` is false if the job does not meet its REQUIREMENTS at that moment.
     """
 
     position: str
@@ -349,14 +347,14 @@ class PassedTransform(NamedTuple):
 
     @property
     def place(self) -> Span | None:
-        """Return where its text stands, None where it has none."""
+        """Return the place of its text, None if it has none."""
         if self.transform.requirements is not None:
             return self.transform.requirements.span
         return self.transform.lines[0].span() if self.transform.lines else None
 
 
 class Passing(NamedTuple):
-    """The transforms that a job passes, and what they made of it."""
+    """The transforms for a job, and their result."""
 
     transforms: tuple[PassedTransform, ...]
     routed: RoutedAd

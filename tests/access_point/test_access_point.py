@@ -90,7 +90,7 @@ def test_a_transform_that_is_a_classad_is_converted_up_to_25_7() -> None:
         assert stored(OLD, "X", version=version) == "5"
         assert stored(OLD, "Y", version=version) == "129"
     assert stored(OLD, "X", version=(25, 8, 0)) is None
-    assert "does not take any more" in words(OLD)[0]
+    assert "no longer accepts" in words(OLD)[0]
 
 
 PATTERN = "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = DELETE /^Num.*/\n"
@@ -112,9 +112,9 @@ def test_what_is_deleted_is_stored_as_undefined() -> None:
     [
         ('SET Owner "bob"', "nothing may change Owner"),
         ("SET ClusterId 7", "nothing may change ClusterId"),
-        ("SET JobStatus 2", "no job begins with JobStatus 2"),
-        ("DELETE JobStatus", "no job begins with JobStatus 0"),
-        ("SET a/b 1", "takes no attribute named a/b"),
+        ("SET JobStatus 2", "a new job cannot have JobStatus 2"),
+        ("DELETE JobStatus", "a new job cannot have JobStatus 0"),
+        ("SET a/b 1", "accepts no attribute named a/b"),
     ],
 )
 def test_what_the_queue_does_not_take_refuses_the_job(rules: str, why: str) -> None:

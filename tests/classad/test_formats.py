@@ -176,10 +176,10 @@ def test_xml_documents_as_htcondor_writes_them() -> None:
         ('{"a": "\\/Expr(1 +)\\/"}', (1, 7), "the expression cannot be read"),
         ('{"a" 1}', (1, 6), "a colon"),
         ('{"a": 1 "b": 2}', (1, 9), "a comma"),
-        ("<c><a n='x'><i>1x</i></a></c>", (1, 18), "no integer"),
+        ("<c><a n='x'><i>1x</i></a></c>", (1, 18), "not an integer"),
         ("<c><a n='x'></a></c>", (1, 13), "one value"),
-        ("<c>\n<q/></c>", (2, 1), "no place"),
-        ("<c>\n", (2, 1), "no XML"),
+        ("<c>\n<q/></c>", (2, 1), "not allowed in"),
+        ("<c>\n", (2, 1), "not XML"),
         ("<c><a n='x'><e>1 +</e></a></c>", (1, 19), "cannot be read"),
     ],
 )

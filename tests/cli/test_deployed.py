@@ -155,7 +155,7 @@ def test_no_command_of_a_configuration_is_run(folder: Path) -> None:
     root = folder / "image/etc/condor-ce/condor_config"
     root.write_text(root.read_text() + "LOCAL_CONFIG_FILE = /usr/bin/touch ran|\n")
     found = crondor("route", "check", *ENTRYPOINT)
-    assert "it is not run: its settings are unknown [CRN602]" in found.out
+    assert "crondor does not run it: its settings are unknown [CRN602]" in found.out
     assert not (folder / "ran").exists()
 
 

@@ -94,7 +94,7 @@ def test_a_time_that_does_not_fire_is_explained() -> None:
   policy        compatible, at clock changes
 
   not at Wed 2026-12-02 02:31 +0100: the minute is 31 and the schedule names 30; neither day field
-    allows Wednesday, 2 December (day of month 1, 15; day of week Monday)
+    matches Wednesday, 2 December (day of month 1, 15; day of week Monday)
 
   field         there     allowed
   minute        31        30            no

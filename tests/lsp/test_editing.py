@@ -220,11 +220,11 @@ def test_a_macro_of_one_route_is_no_macro_of_another(client: Client) -> None:
 @pytest.mark.parametrize(
     ("piece", "name", "reason"),
     [
-        ("cron_hour", "x", "nothing that can be renamed"),
-        ("$(ClusterId)", "x", "nothing that can be renamed"),
+        ("cron_hour", "x", "nothing here can be renamed"),
+        ("$(ClusterId)", "x", "nothing here can be renamed"),
         ("task =", "executable", "already"),
         ("task =", "hours", "already"),
-        ("task =", "a b", "no name"),
+        ("task =", "a b", "not a name"),
     ],
 )
 def test_what_cannot_be_renamed_is_refused(client: Client, submit: str, piece: str, name: str, reason: str) -> None:

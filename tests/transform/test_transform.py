@@ -341,7 +341,7 @@ def test_a_failed_transform_gives_no_ad() -> None:
 def test_an_indented_last_line_without_a_line_end_is_not_stripped() -> None:
     """A condition there is none, as in HTCondor; a command is one."""
     assert done("V=1\n  SET X $(V)") == {"X": "1"}
-    with pytest.raises(InvalidTransform, match="end the file with one"):
+    with pytest.raises(InvalidTransform, match="line end: add one"):
         Transform.parse("SET X 1\nif true\n  endif")
 
 
@@ -352,7 +352,7 @@ def test_a_colon_hides_the_lines_of_a_condition() -> None:
 
 def test_an_invalid_requirement_is_nothing_to_run() -> None:
     """Its macros are not replaced, and that is said."""
-    with pytest.raises(InvalidTransform, match="no macro is replaced"):
+    with pytest.raises(InvalidTransform, match="macros are not replaced"):
         Transform.parse("V=1\nREQUIREMENTS $(V)\nSET X 1", strict=False)
 
 

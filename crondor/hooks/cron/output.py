@@ -22,10 +22,10 @@ from crondor.job import attributes
 from crondor.job.attributes import boolean_of
 
 MOST_BLOCK: Final = 4 << 20
-"""Characters of one block; what comes after them is left out, and said."""
+"""Characters of one block; the rest is dropped, with a warning."""
 
 MOST_LINE: Final = 64 << 10
-"""Characters of a line, as in HTCondor; what comes after them is left out."""
+"""Characters of a line, as in HTCondor; the rest is dropped."""
 
 _WORDS: Final = re.compile(r"[, \t\r\n]+")
 _LITERAL: Final = re.compile(r"true|1|false|0", re.IGNORECASE).match
@@ -34,9 +34,9 @@ _MOST_SHOWN: Final = 20
 
 
 class Block(NamedTuple):
-    """An ad that a job published: its name (the job's, or ``job.tag``), and what it said of an update.
+    """An ad that a job published: its name (the job's, or ``job.tag``), and whether it requests an update.
 
-    ``update`` None: nothing was said, the configuration decides.
+    ``update`` None: not given, the configuration decides.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Block(NamedTuple):
 
 @dataclass
 class BlockReader:
-    """Reads what a job prints, piece by piece and run by run, and yields each block when it ends.
+    """Reads a job's output, piece by piece and run by run, and yields each block when it ends.
 
-    As HTCondor 25.14 (LineBuffer, CronJobOut): a NUL ends a line as a line end does; what the last run printed after
-    its last line end stands before the first line of the next; a tag after a dash that ends an empty block names the
-    next block that ends without one.
+    As in HTCondor 25.14 (LineBuffer, CronJobOut): a NUL ends a line like a line end; text after the last line end of a
+    run is put before the first line of the next; a tag after a dash that ends an empty block names the next block that
+    ends without one.
     """
 
     job: CronJob
@@ -60,7 +60,7 @@ class BlockReader:
     _tag: str = ""
 
     def __post_init__(self) -> None:
-        """Begin without a block."""
+        """Start without a block."""
         self._lines: list[str] = []
         self._size = 0
         self._is_full = False
@@ -68,7 +68,7 @@ class BlockReader:
         self.findings: list[Diagnostic] = []
 
     def feed(self, text: str, now: int) -> list[Block]:
-        """Take a piece of output, and return the blocks that end in it; ``now`` is LastUpdate (epoch seconds)."""
+        """Add a piece of output, and return the blocks that end in it; ``now`` is LastUpdate (epoch seconds)."""
         if "\0" in text:
             text = _NULS("\n", text)
             if not self._has_nul:
@@ -84,9 +84,9 @@ class BlockReader:
         return [block for block in found if block is not None]
 
     def end(self, now: int, *, restarts: bool = False) -> list[Block]:
-        """Take the end of a run's output, which ends the last block, but not the last line.
+        """Add the end of a run's output, which ends the last block, but not the last line.
 
-        ``restarts``: the job is started again in the same moment, which throws a block away that no dash has ended.
+        ``restarts``: the job is restarted at the same moment, which drops a block that no dash has ended.
         """
         if len(self._rest) > MOST_LINE:
             line, self._rest = self._rest, ""
@@ -163,7 +163,7 @@ class BlockReader:
         ad.put(name, code)
 
     def _arguments(self, text: str, ad: ClassAd) -> tuple[str, bool | None]:
-        """Return tag and update of what follows a dash: the first word is the tag unless it has a colon."""
+        """Return tag and update from the text after a dash: the first word is the tag unless it has a colon."""
         words = [word for word in _WORDS.split(text) if word]
         tag = words.pop(0) if words and ":" not in words[0] else ""
         wants = is_said = False
@@ -185,9 +185,9 @@ class BlockReader:
 
 
 def _boolean(text: str, ad: ClassAd) -> tuple[bool, bool]:
-    """Return what HTCondor takes the value of an update for, and whether it could be read (string_is_boolean_param).
+    """Return how HTCondor reads the value of an update, and whether it is valid (string_is_boolean_param).
 
-    It is true, false, 1, 0 or an expression in the ad. What is none of them counts as true, unless it begins as false.
+    It is true, false, 1, 0 or an expression in the ad. Anything else counts as true, unless it begins like false.
     """
     word = _LITERAL(text)
     said = word is None or word[0].lower() in {"true", "1"}
@@ -209,7 +209,7 @@ NEVER_MERGED: Final = frozenset({"name", "slotid", "slotmergeconstraint", "slotn
 
 # HTCondor: NamedClassAdList::Replace, StartdNamedClassAd::MergeInto, StartdNamedClassAd::AggregateInto.
 class Published(NamedTuple):
-    """What became of a block: whether its ad is new or different, and whether it makes an update of the collector."""
+    """The result of a block: whether its ad is new or different, and whether it updates the collector."""
 
     changed: bool
     updates: bool
@@ -218,19 +218,19 @@ class Published(NamedTuple):
 class CronAds:
     """The ads of one manager's jobs, in the order in which they are merged: later ones override.
 
-    A job's own name is registered when the job is created, its tags when they first appear: so the manual's example
-    has its value for all slots in the job's own ad, and the tagged ones on top.
+    A job's own name is registered when the job is created, its tags when they first appear: so in the manual's example
+    the job's own ad has its value for all slots, and the tagged ones come on top.
     """
 
     def __init__(self, manager: Manager, auto_publish: AutoPublish = AutoPublish.NEVER) -> None:
-        """Begin without jobs."""
+        """Start without jobs."""
         self.manager = manager
         self.auto_publish = auto_publish
         self._ads: dict[str, ClassAd | None] = {}
         self._jobs: dict[str, CronJob] = {}
 
     def add_job(self, job: CronJob) -> None:
-        """Register a job, or take its new settings."""
+        """Register a job, or its new settings."""
         self._jobs[job.name] = job
         self._ads.setdefault(job.name, None)
 
@@ -241,7 +241,7 @@ class CronAds:
             del self._ads[ad]
 
     def publish(self, job: CronJob, block: Block) -> Published:
-        """Take a block: it replaces the ad of its name, or is added to it where the job has metrics."""
+        """Add a block: it replaces the ad of its name, or is added to it if the job has metrics."""
         before = self._ads.get(block.name)
         ignored = lower(f"{job.prefix}LastUpdate")
         changed = before is None or _differs(before, block.ad, ignored)
@@ -259,7 +259,7 @@ class CronAds:
         return [(name, ad) for name, ad in self._ads.items() if ad is not None]
 
     def merged(self, into: ClassAd, context: Context | None = None) -> ClassAd:
-        """Return the ad of a slot, or of the schedd, with everything that belongs into it.
+        """Return the ad of a slot, or of the schedd, with all ads that belong in it.
 
         Metrics are aggregated over all ads of a job that belong to the slot (two GPUs, two tags), and come last.
         """
@@ -291,7 +291,7 @@ def _job_of(ad: str, jobs: Iterable[str], default: str) -> str:
 
 
 def _belongs(ad: ClassAd, slot: ClassAd, context: Context) -> bool:
-    """Return whether an ad goes into a slot's: the first of some attributes decides, none of them means yes."""
+    """Return whether an ad belongs in a slot's: the first of some attributes decides; without any it does."""
     if "SlotMergeConstraint" in ad:
         return attributes.boolean(ad, "SlotMergeConstraint", context, slot) is True
     theirs = attributes.string(slot, "Name", context)
@@ -313,7 +313,7 @@ def _merge(into: ClassAd, ad: ClassAd, left_out: frozenset[str]) -> None:
 
 
 def _aggregate(into: ClassAd, ad: ClassAd, job: CronJob) -> None:
-    """Add an ad to another: metrics by sum or peak, everything else as it is."""
+    """Add an ad to another: metrics by sum or peak, everything else unchanged."""
     kinds = {lower(name): is_sum for name, is_sum in job.metrics}
     for key, name in ad.names.items():
         if key not in kinds:
@@ -333,7 +333,7 @@ def _aggregate(into: ClassAd, ad: ClassAd, job: CronJob) -> None:
 def _differs(before: ClassAd, ad: ClassAd, ignored: str) -> bool:
     """Return whether an ad lacks an attribute of the one before, or has another value (ClassAdsAreSame).
 
-    An attribute that is new makes no difference in HTCondor 25.14.
+    A new attribute makes no difference in HTCondor 25.14.
     """
     old, new = before.own(), ad.own()
     old.prune(ignored)

@@ -30,13 +30,13 @@ _GRACE: Final = 1
 """Seconds from SIGTERM to SIGKILL."""
 
 _RETRY: Final = 60
-"""Seconds until a WaitForExit job that could not be started is tried again, unless its period is longer."""
+"""Seconds until a retry of a WaitForExit job that could not be started, unless its period is longer."""
 
 _SLACK: Final = 1e-9  # loads are sums of hundredths
 
 
 class CronOutput(NamedTuple):
-    """What a program has printed since it was asked last, and whether it has ended; ``said`` is how, with errors."""
+    """The output of a program since the last call, and whether it has ended; ``said`` is how, with errors."""
 
     text: str
     ended: bool
@@ -45,10 +45,10 @@ class CronOutput(NamedTuple):
 
 
 class CronProgram(Protocol):
-    """A program under way."""
+    """A running program."""
 
     def progress(self, now: float) -> CronOutput:
-        """Return what is new."""
+        """Return its new output."""
 
     def send(self, number: signal.Signals, now: float) -> None:
         """Send it a signal."""
@@ -58,11 +58,11 @@ class CronPrograms(Protocol):
     """Starts programs."""
 
     def start(self, job: CronJob, now: float) -> CronProgram | Diagnostic:
-        """Start a job's program, or say why it cannot be."""
+        """Start a job's program, or return why it cannot be started."""
 
 
 class CronStep(Enum):
-    """What happened."""
+    """A kind of event."""
 
     STARTED = "started"
     FAILED_TO_START = "failed-to-start"
@@ -74,7 +74,7 @@ class CronStep(Enum):
 
 
 class CronEvent(NamedTuple):
-    """One thing that happened to a job; ``block`` and ``published`` for PUBLISHED, ``text`` says more."""
+    """An event of a job; ``block`` and ``published`` for PUBLISHED, ``text`` has details."""
 
     time: float
     job: str
@@ -95,7 +95,7 @@ class _State(Enum):
 
 @dataclass
 class _Running:
-    """A job and how it stands."""
+    """A job and its state."""
 
     job: CronJob
     reader: BlockReader
@@ -120,8 +120,8 @@ class _Running:
 class CronManager:
     """The jobs of one manager, their states and their ads.
 
-    ``daemon_ad`` is what CONDITION is evaluated in; ``context`` gives it a clock. ``blocked``: nothing is started
-    (a startd runs no cron jobs while its benchmarks run).
+    ``daemon_ad`` is used to evaluate CONDITION, with the clock of ``context``. ``blocked``: nothing is started (a
+    startd runs no cron jobs while its benchmarks run).
     """
 
     settings: CronSettings
@@ -131,7 +131,7 @@ class CronManager:
     blocked: bool = False
 
     def __post_init__(self) -> None:
-        """Begin without jobs; ``configure`` brings them in."""
+        """Start without jobs; ``configure`` adds them."""
         self.ads = CronAds(self.settings.manager, self.settings.auto_publish)
         self._jobs: dict[str, _Running] = {}
         self._waiting: dict[str, _Running] = {}
@@ -140,9 +140,9 @@ class CronManager:
         self._is_closed = False
 
     def configure(self, settings: CronSettings, now: float) -> Iterator[CronEvent]:
-        """Take a configuration, the first or a new one, and do what it asks for.
+        """Apply a configuration, the first or a new one.
 
-        A job whose mode has changed begins anew. RECONFIG_RERUN runs a job again, RECONFIG sends a running one SIGHUP
+        A job whose mode has changed starts over. RECONFIG_RERUN runs a job again, RECONFIG sends a running one SIGHUP
         (not before its first block); a new PERIOD counts from the last start or exit.
         """
         self.settings = settings
@@ -171,7 +171,7 @@ class CronManager:
         yield from self._schedule(now)
 
     def step(self, now: float) -> Iterator[CronEvent]:
-        """Take what programs have printed, see which have ended, and do what is due."""
+        """Read the programs' output, handle those that have ended, and do what is due."""
         for entry in list(self._jobs.values()):
             if entry.program is not None:
                 yield from self._progress(entry, entry.program, now)
@@ -185,7 +185,7 @@ class CronManager:
                 yield from self._run(entry, now) if entry.job.mode is CronMode.PERIODIC else self._start(entry, now)
 
     def next_time(self) -> float | None:
-        """Return when something is due by the clock, None if nothing ever is."""
+        """Return when something is due by the clock, None for never."""
         return min(
             (t for entry in self._jobs.values() for t in (entry.timer, entry.kill_timer) if t is not None), default=None
         )
@@ -206,9 +206,9 @@ class CronManager:
         return [name for name, entry in self._waiting.items() if entry.state is _State.READY]
 
     def close(self, now: float) -> Iterator[CronEvent]:
-        """Start nothing any more, and end all programs as a daemon does: SIGTERM, and a second later SIGKILL.
+        """Start nothing any more, and end all programs like a daemon: SIGTERM, and a second later SIGKILL.
 
-        ``step`` goes on until nothing is ``running``; the ads stay.
+        Call ``step`` until nothing is ``running``; the ads stay.
         """
         self._is_closed = True
         for entry in self._jobs.values():
@@ -217,7 +217,7 @@ class CronManager:
                 yield from self._kill(entry, now)
 
     def stop(self, now: float) -> Iterator[CronEvent]:
-        """End all programs at once, and forget their ads."""
+        """End all programs at once, and drop their ads."""
         for entry in list(self._jobs.values()):
             yield from self._remove(entry, now)
 
@@ -256,7 +256,7 @@ class CronManager:
                 entry.timer = last + job.period
 
     def _schedule(self, now: float) -> Iterator[CronEvent]:
-        """Start what waits for its turn."""
+        """Start what is due."""
         for entry in list(self._waiting.values()):
             if entry.state is _State.READY:
                 yield from self._start(entry, now)
@@ -349,7 +349,7 @@ class CronManager:
         yield from self._schedule(now)
 
     def _restarts(self, entry: _Running) -> bool:
-        """Return whether a job that has ended is started again at once; HTCondor still counts its own load then."""
+        """Return whether a finished job is restarted at once; HTCondor then still counts its own load."""
         job = entry.job
         was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
         at_once = (job.mode is CronMode.WAIT_FOR_EXIT and not job.period) or (
@@ -360,25 +360,25 @@ class CronManager:
     def _unload(self, entry: _Running) -> None:
         self._load -= self._alive.pop(entry.job.name, 0.0)
         if not self._alive:
-            self._load = 0.0  # what rounding has left
+            self._load = 0.0  # the rounding error
 
 
 def _following(due: float, period: int, now: float) -> float:
-    """Return the next time of a period's rhythm after now: what was slept through is not made up for."""
+    """Return the next time of a period's rhythm after now: missed times are not made up for."""
     period = max(1, period)
     return due + period * (int((now - due) // period) + 1)
 
 
 _LIMITS: Final = HookLimits(seconds=math.inf, output=8 << 20)
 _LEFT: Final = "HTCondor lets what a cron job leaves behind go on"
-_SAID: Final = 2000  # characters of standard error that are told
+_SAID: Final = 2000  # characters of standard error in a message
 
 
 def cron_environment(base: Mapping[str, str], settings: CronSettings, job: CronJob) -> dict[str, str]:
-    """Return the environment of a job, as recorded of 25.14.
+    """Return the environment of a job, as recorded with 25.14.
 
-    A schedd's job is told of the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, and SCHEDD_CONFIG_VAL from its
-    knob CONFIG_VAL_PROG), a startd's is not, though the manual says so. Nothing reads SCHEDD_CRON_CONFIG_VAL.
+    A schedd's job gets the interface (SCHEDD_INTERFACE_VERSION, SCHEDD_CRON_NAME, and SCHEDD_CONFIG_VAL from its knob
+    CONFIG_VAL_PROG), a startd's does not, contrary to the manual. Nothing reads SCHEDD_CRON_CONFIG_VAL.
     """
     found = {**base, **dict(job.environ)}
     if settings.manager is Manager.SCHEDD:
@@ -391,13 +391,13 @@ class LiveProgram:
     """A process of a cron job."""
 
     def __init__(self, running: RunningHook, settings: CronSettings) -> None:
-        """Take a call that is under way."""
+        """Take a running call."""
         self.running = running
         self._settings = settings
         self._decoder: IncrementalDecoder = getincrementaldecoder("utf-8")("surrogateescape")
 
     def progress(self, now: float) -> CronOutput:  # noqa: ARG002 - the runner has the clock
-        """Return what it has printed, and whether it has ended."""
+        """Return its new output, and whether it has ended."""
         run = self.running.poll()
         text = self._decoder.decode(self.running.take(), final=run is not None)
         if run is None:
@@ -418,15 +418,15 @@ class LiveProgram:
 
 
 class LivePrograms:
-    """Starts the processes of one manager's jobs; ``folder`` is where they run unless CWD says otherwise.
+    """Starts the processes of one manager's jobs; ``folder`` is where they run unless CWD is set.
 
-    A program without a full path is sought in ``folder``, where the daemon runs.
+    A program without a full path is looked up in ``folder``, where the daemon runs.
     """
 
     def __init__(
         self, settings: CronSettings, environ: Mapping[str, str], clock: Clock, folder: str | None = None
     ) -> None:
-        """Take the clock that all times go by."""
+        """Take the clock for all times."""
         self.settings = settings
         self.started: list[RunningHook] = []
         self._environ = environ
@@ -434,7 +434,7 @@ class LivePrograms:
         self._runner = HookRunner(clock)
 
     def start(self, job: CronJob, now: float) -> LiveProgram | Diagnostic:  # noqa: ARG002 - the runner has the clock
-        """Start a job's process, or say why it cannot be."""
+        """Start a job's process, or return why it cannot be started."""
         environ = cron_environment(self._environ, self.settings, job)
         folder = job.folder or self._folder
         path = str(Path(self._folder or ".").absolute() / job.executable)
@@ -447,26 +447,26 @@ class LivePrograms:
 
 
 Read: TypeAlias = Callable[[], Sequence[CronSettings] | None]
-"""Reads the configuration anew: the settings of the managers in their order, None where that cannot be done."""
+"""Reads the configuration again: the settings of the managers in their order, None if that fails."""
 
 Pause: TypeAlias = Callable[[Iterable[RunningHook], float], None]
 
-_LONGEST: Final = 0.5  # seconds between two looks, where nothing is due before
-_MOST_CLOSING: Final = 5.0  # seconds for programs to end, of which SIGKILL is sent after one
+_LONGEST: Final = 0.5  # seconds between two checks if nothing is due before
+_MOST_CLOSING: Final = 5.0  # seconds for programs to end; SIGKILL is sent after one
 
 
 class CronLoop:
-    """Runs the cron jobs of some managers until the end, or until somebody asks for it.
+    """Runs the cron jobs of some managers until the end, or until interrupted.
 
-    ``start`` is the time in the ads at the beginning; where it ``stands``, it does not go on. ``ticks`` is a clock for
-    lengths (seconds). ``renew`` has the configuration read anew, as condor_reconfig; ``end`` ends the programs, called
-    a second time at once.
+    ``start`` is the initial time in the ads; if it ``stands``, it does not advance. ``ticks`` is a clock for durations
+    (seconds). ``renew`` reads the configuration again, like condor_reconfig; ``end`` ends the programs, on a second
+    call at once.
     """
 
     def __init__(
         self, managers: Sequence[CronManager], start: float, *, stands: bool, read: Read, ticks: Callable[[], float]
     ) -> None:
-        """Take the managers, which nobody has configured yet."""
+        """Take the managers, not yet configured."""
         self._managers = managers
         self._start = start
         self._stands = stands
@@ -478,9 +478,9 @@ class CronLoop:
         self._is_new = False
 
     def events(self, pause: Pause, *, once: bool, seconds: float | None) -> Iterator[CronEvent]:
-        """Yield what happens: until each job has run one time (``once``), for some time, or until it is asked to end.
+        """Yield the events: until each job has run once (``once``), for some time, or until asked to end.
 
-        ``pause`` waits for programs, some seconds at most. Raises KeyboardInterrupt where it is asked to end twice.
+        ``pause`` waits for programs, at most some seconds. Raises KeyboardInterrupt if asked to end twice.
         """
         yield from self._configured([each.settings for each in self._managers], self._now())
         end = math.inf if seconds is None else self._began + seconds
@@ -500,14 +500,14 @@ class CronLoop:
             raise KeyboardInterrupt
 
     def renew(self) -> None:
-        """Read the configuration anew after the next wait."""
+        """Read the configuration again after the next wait."""
         self._is_new = True
 
     def _now(self) -> float:
         return self._start + (0 if self._stands else self._ticks() - self._began)
 
     def _is_through(self) -> bool:
-        """Return whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
+        """Return whether each job has had its run; a waiting one never will if nothing else is running."""
         left = {
             (manager.settings.manager, job.name)
             for manager in self._managers
@@ -530,7 +530,7 @@ class CronLoop:
 
     def _stepped(self, now: float) -> Iterator[CronEvent]:
         for manager in self._managers:
-            for hook in _started(manager):  # also those of jobs that have been taken away
+            for hook in _started(manager):  # including those of removed jobs
                 hook.poll()
             yield from self._noted(manager.step(now), manager)
         is_busy = any(each.running for each in self._managers if each.settings.manager is Manager.BENCHMARKS)
@@ -538,7 +538,7 @@ class CronLoop:
             manager.blocked = manager.settings.manager is Manager.STARTD and is_busy
 
     def _closed(self, pause: Pause) -> Iterator[CronEvent]:
-        """End what still runs; time goes on for that, even where the clock stands."""
+        """End what still runs; time advances for that, even on a stopped clock."""
         began = self._ticks()
         base = self._now()
         for manager in self._managers:
@@ -548,7 +548,7 @@ class CronLoop:
             yield from self._stepped(base + self._ticks() - began)
 
     def _noted(self, events: Iterable[CronEvent], manager: CronManager) -> Iterator[CronEvent]:
-        """Yield events, and note which jobs have had a run."""
+        """Yield events, and record which jobs have had a run."""
         for event in events:
             if event.what in {CronStep.ENDED, CronStep.FAILED_TO_START}:
                 self._done.add((manager.settings.manager, event.job))

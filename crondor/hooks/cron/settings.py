@@ -20,7 +20,7 @@ MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""
 
 _BENCHMARKS: Final = {"MIPS": "condor_mips", "KFLOPS": "condor_kflops"}
-_DEFAULTED: Final = frozenset({"hook-cron-number"})  # faults of a number that has a default: the job runs all the same
+_DEFAULTED: Final = frozenset({"hook-cron-number"})  # faults of a number that has a default: the job runs nevertheless
 _PERIOD: Final = re.compile(r"\s*([+-]?\d{1,18})(.?)", re.ASCII | re.DOTALL).match
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,18}(\.\d*)?|\.\d{1,18})([eE][+-]?\d{1,3})?", re.ASCII).fullmatch
 _SEPARATORS: Final = re.compile(r"[, \t\r\n]+")
@@ -44,7 +44,7 @@ class CronMode(Enum):
 
 
 class AutoPublish(Enum):
-    """When a startd's job makes an update of the collector by itself."""
+    """When a startd's job updates the collector automatically."""
 
     NEVER = "never"
     ALWAYS = "always"
@@ -53,10 +53,10 @@ class AutoPublish(Enum):
 
 @dataclass(frozen=True)
 class CronJob:
-    """One job; ``period`` is in seconds, 0 where it does not count. ``slots`` empty: all.
+    """One job; ``period`` is in seconds, 0 if unused. ``slots`` empty: all.
 
-    ``metrics`` are pairs of an attribute that is aggregated and whether by its sum (else by its peak). ``config_val``
-    is what a schedd's job is told as SCHEDD_CONFIG_VAL.
+    ``metrics`` are pairs of an attribute to aggregate and whether by its sum (else by its peak). ``config_val`` is the
+    value of SCHEDD_CONFIG_VAL for a schedd's job.
     """
 
     name: str
@@ -79,9 +79,9 @@ class CronJob:
 
 @dataclass(frozen=True)
 class CronSettings:
-    """The jobs of one manager, in the order of its list, and what holds for all of them.
+    """The jobs of one manager, in the order of its list, and common settings.
 
-    ``listed`` is the list as it stands in the configuration, with the jobs that cannot run.
+    ``listed`` is the configured list, including jobs that cannot run.
     """
 
     manager: Manager
@@ -98,11 +98,11 @@ class CronSettings:
 
 
 def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
-    """Return the jobs that a configuration has for a manager; faults are diagnostics, and leave out their job.
+    """Return the configured jobs of a manager; faults are diagnostics, and exclude their job.
 
-    A boolean is true if its value begins with t, as HTCondor reads it. Arguments are split at blanks unless their
-    value begins with a double quote; then it is the new syntax, in which single quotes keep blanks. All knobs of a job
-    are read, whatever is wrong with one of them.
+    Like in HTCondor, a boolean is true if its value begins with t. Arguments are split at blanks unless their value
+    begins with a double quote; then it is the new syntax, in which single quotes keep blanks. All knobs of a job are
+    read, even after a fault.
     """
     reader = _Reader(manager.value, knobs)
     benchmarks = manager is Manager.BENCHMARKS
@@ -128,7 +128,7 @@ def read_settings(manager: Manager, knobs: Knobs) -> CronSettings:
 
 
 class _Reader:
-    """Reads the knobs of one prefix, and collects what is wrong."""
+    """Reads the knobs of one prefix, and collects their faults."""
 
     def __init__(self, prefix: str, knobs: Knobs, found: list[Diagnostic] | None = None) -> None:
         self.prefix = prefix
@@ -140,7 +140,7 @@ class _Reader:
         return self.knob(f"{self.prefix}_{item}")
 
     def knob(self, name: str) -> str:
-        """Return the text of a knob, empty where it is not set, or its macros cannot be replaced: then it is broken."""
+        """Return the text of a knob, empty if it is not set, or faulty because its macros cannot be replaced."""
         try:
             return knob(self.knobs, name)
         except CrondorError as error:
@@ -323,7 +323,7 @@ _OF_A_JOB: Final = (
 
 
 def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Iterator[Diagnostic]:
-    """Yield a warning for each of some knobs that is of no job that is ``listed``, or none that a job has."""
+    """Yield a warning for each knob that does not belong to a ``listed`` job, or that no job has."""
     prefix = f"{settings.manager.value}_"
     jobs = [name.upper() for name in listed.replace(",", " ").split()]
     for name in sorted(name.upper() for name in names if name.upper().startswith(prefix)):

@@ -55,10 +55,10 @@ _REQUESTS: Final = ("RequestCpus", "RequestMemory", "RequestDisk")
 
 
 def check_cod(job: ClassAd, *, is_partitionable: bool = False) -> list[Diagnostic]:
-    """Return what is wrong with the ad of a job that FETCH_WORK offers.
+    """Return the faults of a job ad from FETCH_WORK.
 
-    Cmd and Owner are required, and RequestCpus, RequestMemory and RequestDisk for a partitionable slot (others get 1
-    of each from the startd). Nothing transfers files: Cmd and Iwd are paths on the machine.
+    Cmd and Owner are required, and RequestCpus, RequestMemory and RequestDisk for a partitionable slot (others get 1 of
+    each from the startd). No files are transferred: Cmd and Iwd are paths on the machine.
     """
     required = ("Cmd", "Owner", *(_REQUESTS if is_partitionable else ()))
     hint = "FETCH_WORK must print it: the starter cannot do without"
@@ -89,14 +89,14 @@ def _fault(message: str, help_text: str) -> Diagnostic:
 
 SEPARATOR: Final = "-----"
 DEFAULT_DELAY: Final = 300
-"""Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""
+"""Seconds from the end of one fetch to the next, if FetchWorkDelay is not an integer."""
 
 _UPSTREAM: Final = {**UPSTREAM, HookEnd.SIGNALED: "takes what was printed"}
 
 
 # HTCondor: Resource::tryFetchWork, Resource::evalNextFetchWorkDelay.
 class SlotState(Enum):
-    """What a slot does, as far as fetching is concerned."""
+    """The state of a slot with respect to fetching."""
 
     UNCLAIMED = "unclaimed"
     CLAIMED = "claimed"
@@ -107,7 +107,7 @@ class SlotState(Enum):
 
 
 class Decision(NamedTuple):
-    """Whether a slot takes a fetched job, its rank there, and why."""
+    """Whether a slot accepts a fetched job, its rank there, and why."""
 
     accepted: bool
     rank: float
@@ -120,10 +120,10 @@ def fetch_keyword(slot: str, knobs: Knobs) -> str:
 
 
 def conclude_fetch(run: HookRun) -> Consequence:
-    """Return the job that FETCH_WORK printed; its exit status does not count, and one bad line voids the whole.
+    """Return the job that FETCH_WORK printed; its exit status does not count, and one bad line voids the answer.
 
-    A hook that did not end by itself has offered nothing, whatever it printed before: HTCondor would run it. A line
-    end is an answer, too: a job without attributes (FetchClient::hookExited).
+    A hook that did not end by itself has offered nothing, whatever it printed: HTCondor would run it. A single line end
+    is an answer, too: a job without attributes (FetchClient::hookExited).
     """
     if run.ended is not HookEnd.EXITED:
         return Consequence(
@@ -144,12 +144,12 @@ def conclude_fetch(run: HookRun) -> Consequence:
 
 
 def is_void(said: Consequence) -> bool:
-    """Return whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
+    """Return whether an answer of FETCH_WORK was not an ad: then the startd keeps even an idle claim."""
     return said.action is HookConsequence.NO_WORK and any(each.kind == "hook-output" for each in said.diagnostics)
 
 
 def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
-    """Return a fetched job with what the startd adds: HookKeyword, and the requests for a slot that is not divided.
+    """Return a fetched job with the startd's additions: HookKeyword, and the requests for a slot that is not divided.
 
     HTCondor: Resource::createOrUpdateFetchClaim.
     """
@@ -166,10 +166,10 @@ def completed(job: ClassAd, keyword: str, *, is_static: bool) -> ClassAd:
 def decide(
     job: ClassAd, slot: ClassAd, state: SlotState, current_rank: float = 0.0, context: Context | None = None
 ) -> Decision:
-    """Return whether a slot takes a fetched job (StartdHookMgr::handleHookFetchWork).
+    """Return whether a slot accepts a fetched job (StartdHookMgr::handleHookFetchWork).
 
-    The slot's Requirements (START and more) decide; what the job requires does not count in HTCondor 25.14. A slot
-    that runs something takes only a job that it ranks strictly higher.
+    The slot's Requirements (START and more) decide; the job's Requirements are ignored in HTCondor 25.14. A busy slot
+    only accepts a job that it ranks strictly higher.
     """
     if state is SlotState.PREEMPTING:
         return Decision(accepted=False, rank=0.0, reason="the slot is still preempting its last job")
@@ -185,14 +185,14 @@ def decide(
 
 
 def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
-    """Return whether a slot would run anything at all, which it must to fetch: START may be anything but false."""
+    """Return whether a slot would run anything at all, a condition for fetching: START is not false."""
     return attributes.boolean(slot, "Start", context or Context()) is not False
 
 
 def has_ended(slot: ClassAd) -> bool:
-    """Return whether a slot that fetches runs no job any more, by its State and Activity.
+    """Return whether a fetching slot no longer runs a job, by its State and Activity.
 
-    A slot that is divided runs jobs in others than itself, and nothing is known of them.
+    A divided slot runs jobs in other slots, about which nothing is known.
     """
     is_divided = attributes.boolean(slot, "PartitionableSlot")
     state = attributes.string(slot, "State"), attributes.string(slot, "Activity")
@@ -200,7 +200,7 @@ def has_ended(slot: ClassAd) -> bool:
 
 
 def refuses(slot: ClassAd, job: ClassAd, context: Context) -> bool:
-    """Return whether a slot has a job already that it would not give up: it asks then, too, every FetchWorkDelay."""
+    """Return whether a slot has a job that it would not give up: it still asks every FetchWorkDelay."""
     current = attributes.number(slot, "CurrentRank")
     is_busy = attributes.string(slot, "State") == "Claimed" and attributes.string(slot, "Activity") != "Idle"
     return is_busy and current is not None and _rank(slot, job, context) <= current
@@ -213,9 +213,9 @@ def fetch_delay(slot: ClassAd, job: ClassAd | None = None, context: Context | No
 
 
 def slot_input(job: ClassAd, slot: ClassAd, claim: str | None) -> str:
-    """Return what REPLY_FETCH and EVICT_CLAIM read: the job, a line of five dashes, the slot with its claim, if any.
+    """Return the input of REPLY_FETCH and EVICT_CLAIM: the job, a line of five dashes, the slot with its claim, if any.
 
-    Quotes inside a claim's id get a backslash, so that the line can be read; HTCondor 25.14 prints them as they are.
+    Quotes inside a claim's id get a backslash, so that the line can be read; HTCondor 25.14 prints them unchanged.
     """
     claimed = "" if claim is None else ClassAd({"ClaimId": claim}).print(Format.LONG)
     return f"{ad_text(job)}{SEPARATOR}\n{ad_text(slot)}{claimed}"
@@ -234,10 +234,10 @@ _STATES: Final = {
 
 
 class Execution(Protocol):
-    """A job under way."""
+    """A running job."""
 
     def attributes(self, now: float) -> Mapping[str, object]:
-        """Return what an update says: JobState, JobPid, RemoteUserCpu, ..."""
+        """Return the attributes of an update: JobState, JobPid, RemoteUserCpu, ..."""
 
     def ended(self, now: float) -> Mapping[str, object] | None:
         """Return ExitCode or ExitSignal, ExitBySignal, JobDuration once it has ended, None before."""
@@ -247,7 +247,7 @@ class Execution(Protocol):
 
 
 class FetchStep(NamedTuple):
-    """One thing the slot did: a hook that it called, or a decision, with what came of it."""
+    """One step of the slot: a hook call, or a decision, with its result."""
 
     time: float
     what: str
@@ -261,7 +261,7 @@ class FetchStep(NamedTuple):
 class FetchingSlot:
     """A slot by its name (``slot1``) and ad; ``knobs`` name its hooks.
 
-    ``scratch`` is the folder that jobs run in, which exists. ``is_static``: the slot is not divided.
+    ``scratch`` is the existing folder in which jobs run. ``is_static``: the slot is not divided.
     """
 
     name: str
@@ -279,7 +279,7 @@ class FetchingSlot:
     claims: int = 0
 
     def __post_init__(self) -> None:
-        """Have fetched never."""
+        """Start without a fetch."""
         self._running: Execution | None = None
         self._fetched = -math.inf
         self._next_fetch = 0.0
@@ -291,7 +291,7 @@ class FetchingSlot:
         return fetch_keyword(self.name, self.knobs)
 
     def next_time(self) -> float | None:
-        """Return when there is something to do by the clock, None: never."""
+        """Return when there is something to do by the clock, None for never."""
         times = [self._next_fetch] if self.keyword else []
         return min(times + ([self._next_update] if self._running else []), default=None)
 
@@ -313,7 +313,7 @@ class FetchingSlot:
             self._next_fetch = now + max(1, self._delay(now))
 
     def evict(self, now: float) -> Iterator[FetchStep]:
-        """Take the claim away: EVICT_CLAIM, the end of the job, JOB_EXIT."""
+        """End the claim: EVICT_CLAIM, the end of the job, JOB_EXIT."""
         if self.job is None:
             return
         stdin = slot_input(self.job, self._described_slot(), self._claim())
@@ -357,7 +357,7 @@ class FetchingSlot:
         """Prepare the job and start it.
 
         As recorded, the starter calls UPDATE_JOB_INFO once before PREPARE_JOB. It never calls
-        PREPARE_JOB_BEFORE_TRANSFER for fetched work, of which nothing is transferred (JICLocal).
+        PREPARE_JOB_BEFORE_TRANSFER for fetched work, which transfers nothing (JICLocal).
         """
         job = self.job or ClassAd()
         self.state = SlotState.CLAIMED
@@ -387,7 +387,7 @@ class FetchingSlot:
     def _unfit(self, job: ClassAd) -> Diagnostic | None:
         """Return why the starter ends before the job starts: no Cmd, a hook that may not be called, or bad ARGS.
 
-        A startd takes a program that may not be called for none; a starter does not (StarterHookMgr::reconfig).
+        A startd ignores a program that may not be called; a starter does not (StarterHookMgr::reconfig).
         """
         if string(job, "Cmd") is None:
             return Diagnostic("cod-attribute", "the job has no Cmd", help="FETCH_WORK must print it")
@@ -409,7 +409,7 @@ class FetchingSlot:
         yield from self._starter_hook(HookType.JOB_EXIT, job, now, (reason,))
 
     def _described_slot(self) -> ClassAd:
-        """Return the slot's ad with its State and Activity, by which FetchWorkDelay and Start may go."""
+        """Return the slot's ad with its State and Activity, which FetchWorkDelay and Start may use."""
         found = self.ad.copy()
         found["State"], found["Activity"] = _STATES[self.state]
         return found

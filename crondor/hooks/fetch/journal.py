@@ -27,27 +27,27 @@ from crondor.rights.trust import Untrusted, check, current_user, make_folder, us
 if sys.platform != "win32":
     import fcntl
 
-_KEPT: Final = 86_400  # seconds that a run is remembered after its last start, and after the last news of it
+_KEPT: Final = 86_400  # seconds that a run is kept after its last start, and after its last event
 _COMPACT: Final = 1 << 20  # bytes
 _MOST: Final = 64 << 20
 _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MAKING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY
 _OPENING: Final = os.O_RDWR | os.O_APPEND | _SAFELY
-_PASSABLE: Final = 0o711  # the starter's hooks, which run as the job's owner, go through the folder to leave reports
-_WAIT: Final = 30.0  # seconds for a writer that has stopped in the middle
+_PASSABLE: Final = 0o711  # the starter's hooks, which run as the job's owner, must traverse the folder to leave reports
+_WAIT: Final = 30.0  # seconds to wait for another writer
 _PAUSE: Final = 0.005  # seconds between two tries
 
 
 class JournalFault(CrondorError, RuntimeError):
-    """The journal cannot be read or written: no run may be offered, since it might be one's second time."""
+    """The journal cannot be read or written: no run may be offered, since it might run twice."""
 
 
 class NotPermitted(JournalFault):
-    """The journal is another user's, or he could have written it."""
+    """The journal belongs to another user, or another user could have written it."""
 
 
 class FetchRunState(str, Enum):
-    """How far a run has come."""
+    """The state of a run."""
 
     OFFERED = "offered"
     REJECTED = "rejected"
@@ -55,13 +55,13 @@ class FetchRunState(str, Enum):
     PREPARED = "prepared"
     RUNNING = "running"
     LOST = "lost"
-    """Its slot is free again, and nobody has told how it ended."""
+    """Its slot is free again, and its end was not reported."""
 
     EVICTED = "evicted"
     EXITED = "exited"
 
     def comes_after(self, known: FetchRunState) -> bool:
-        """Return whether a run that is known to be in a state can have come to this one: late news change nothing."""
+        """Return whether a run in a known state can have reached this one: late reports change nothing."""
         order = list(FetchRunState)
         if self in {FetchRunState.ACCEPTED, FetchRunState.REJECTED}:
             return known is FetchRunState.OFFERED
@@ -74,7 +74,7 @@ class FetchRunState(str, Enum):
 class RunRecord:
     """One run: its state, since when (epoch seconds), until when it may start, where, and how often it was refused.
 
-    ``owner`` is the name of the job's owner, whose word of the run counts; empty: nobody's but the journal's owner's.
+    ``owner`` is the name of the job's owner, whose reports about the run count; empty: only the journal's owner's.
     """
 
     key: str
@@ -88,7 +88,7 @@ class RunRecord:
 
     @property
     def may_be_offered(self) -> bool:
-        """Whether nobody has it: it was refused by all who were offered it."""
+        """Whether it is free: everyone who was offered it has refused."""
         return self.state is FetchRunState.REJECTED
 
 
@@ -101,9 +101,9 @@ class Journal:
 
     @contextmanager
     def writing(self, *, is_first: bool = False) -> Iterator[Writer]:
-        """Give the only writer, with the runs as they are now. Raises JournalFault; NotPermitted for another's journal.
+        """Yield the exclusive writer, with the present runs. Raises JournalFault; NotPermitted for another's journal.
 
-        Only with ``is_first`` a journal is made where there is none.
+        A missing journal is created only with ``is_first``.
         """
         with ExitStack() as stack:
             try:
@@ -117,11 +117,11 @@ class Journal:
                 raise _os_fault(self.path, error) from None
 
     def is_there(self) -> bool:
-        """Return whether there is a journal, as far as this user may see."""
+        """Return whether there is a journal, as far as this user can see."""
         return os.path.lexists(self.path)
 
     def read(self) -> dict[str, RunRecord]:
-        """Return the runs by key, without waiting for anybody. Raises JournalFault."""
+        """Return the runs by key, without waiting for a lock. Raises JournalFault."""
         try:
             return _records(self.path, _read(self.path))
         except FileNotFoundError:
@@ -130,7 +130,7 @@ class Journal:
             raise _os_fault(self.path, error) from None
 
     def _open(self, *, is_first: bool) -> int:
-        """Open the journal, and make it and its folder. Raises NotPermitted and OSError."""
+        """Open the journal, creating it and its folder. Raises NotPermitted and OSError."""
         folder = self.path.parent
         try:
             check(self.path)
@@ -141,7 +141,7 @@ class Journal:
         return os.open(self.path, _OPENING | (os.O_CREAT if is_first else 0), 0o600)
 
     def _has_name(self, descriptor: int) -> bool:
-        """Lock a file, and say whether the name is still its own: the last writer may have put a shorter one there."""
+        """Lock a file, and return whether it still has its name: the last writer may have replaced it."""
         _lock(descriptor)
         try:
             return os.path.samestat(os.fstat(descriptor), self.path.stat())
@@ -153,7 +153,7 @@ class Writer:
     """Writes events while it holds the lock; ``runs`` are the runs by key."""
 
     def __init__(self, path: Path, descriptor: int, data: bytes) -> None:
-        """Take what is in the journal, and cut off a line that is not whole. Raises JournalFault and OSError."""
+        """Take the contents of the journal, and remove an incomplete line. Raises JournalFault and OSError."""
         self._path, self._descriptor, self.runs = path, descriptor, _records(path, data)
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
@@ -161,11 +161,11 @@ class Writer:
 
     @property
     def owner(self) -> int:
-        """The number of the user whose journal it is."""
+        """The number of the journal's user."""
         return os.fstat(self._descriptor).st_uid
 
     def add(self, key: str, state: FetchRunState, now: int, last_start: int, **said: object) -> None:
-        """Take down an event, to be on disk after the next ``sync``."""
+        """Add an event, on disk after the next ``sync``."""
         event = {"key": key, "state": state.value, "time": now, "last_start": last_start, **said}
         line = json.dumps(event).encode() + b"\n"
         if os.write(self._descriptor, line) < len(line):
@@ -173,19 +173,19 @@ class Writer:
         _apply(self.runs, event)
 
     def sync(self) -> None:
-        """Return when what was added is on disk. Raises OSError."""
+        """Return when the added events are on disk. Raises OSError."""
         os.fsync(self._descriptor)
         sync_folder(self._path.parent)
 
     def write(self, key: str, state: FetchRunState, now: int, last_start: int, **said: object) -> None:
-        """Put an event on disk, whole. Raises OSError where it is not; what is there of it the next writer cuts off."""
+        """Write an event to disk. Raises OSError on failure; the next writer removes a partial line."""
         self.add(key, state, now, last_start, **said)
         self.sync()
 
     def compact(self, now: int) -> None:
-        """Forget runs that nobody can be offered any more, once the file is long. Nothing is written after it.
+        """Drop runs that can no longer be offered, once the file is long. Nothing is written after it.
 
-        Where that fails the journal stays as long as it is: what is in it counts, and a run just offered is not lost.
+        If that fails the journal stays long: its contents count, and a run just offered is not lost.
         """
         if os.fstat(self._descriptor).st_size >= _COMPACT:
             with suppress(OSError):
@@ -207,7 +207,7 @@ class Writer:
 
 
 def _lock(descriptor: int) -> None:
-    """Wait until nobody else has the file, for a time. Raises OSError for one who does not let go."""
+    """Wait for the lock of the file, for a limited time. Raises OSError if another process keeps it."""
     if sys.platform == "win32":
         return
     until = time.monotonic() + _WAIT
@@ -281,7 +281,7 @@ def _not_trusted(found: Diagnostic) -> Diagnostic:
 
 
 def not_permitted(path: Path) -> Diagnostic:
-    """Say why this user may not have a file of the state folder, and what is to be done."""
+    """Return the error that this user may not use a file of the state folder, and the remedy."""
     folder, me = path.parent, user_name(current_user())
     try:
         owner = user_name(path.stat().st_uid)
@@ -301,10 +301,10 @@ def not_permitted(path: Path) -> Diagnostic:
 
 
 MODE: Final = 0o1733
-"""Anybody may leave a report; only the folder's owner may see them, and take away those of others."""
+"""Anybody may leave a report; only the folder's owner may see them, and remove those of others."""
 
 STATES: Final = frozenset({FetchRunState.PREPARED, FetchRunState.RUNNING, FetchRunState.EVICTED, FetchRunState.EXITED})
-"""What a report may say: nothing that gives a run back."""
+"""The states that may be reported: none that frees a run."""
 
 SAID: Final = ("JobState", "ExitCode", "ExitSignal", "ExitBySignal", "ExitReason", "JobDuration", "RemoteUserCpu")
 """The attributes of the job that are kept."""
@@ -315,7 +315,7 @@ _MOST_BYTES: Final = 32 << 10
 _MOST_REPORTS: Final = 500  # at one time
 _MOST_NAMES: Final = 20_000
 _MOST_SECONDS: Final = 5.0
-_OLD: Final = 3600  # seconds after which a report that was begun was left by a crash
+_OLD: Final = 3600  # seconds after which an unfinished report was left by a crash
 _SUFFIX: Final = ".report"
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 _TAKING: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
@@ -324,14 +324,14 @@ _FOLDER: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0)
 
 
 # A startd that runs as root runs its own hooks as the user condor, but the starter's hooks as the owner of the job.
-# These leave a report in a folder where anybody may leave files, and nobody but condor sees them. The next writer of
-# the journal takes them in. It believes nothing: whoever may run a job here may leave whatever he likes.
+# These leave a report in a folder where anybody may leave files, and only condor sees them. The next writer of the
+# journal reads them. They are not trusted: anybody who may run a job here may leave any file.
 class ReportFault(CrondorError, RuntimeError):
-    """A report cannot be left: the journal will not say how far the run has come."""
+    """A report cannot be left: the journal will not have the state of the run."""
 
 
 class RunReport(NamedTuple):
-    """How far a run has come, at a time (epoch seconds), and what else a hook was told."""
+    """The state of a run at a time (epoch seconds), and other facts given to a hook."""
 
     key: str
     state: FetchRunState
@@ -349,11 +349,11 @@ class Reports:
     """The reports of a state folder."""
 
     def __init__(self, state: Path) -> None:
-        """Name the state folder; nothing is looked at yet."""
+        """Take the state folder; nothing is read yet."""
         self.folder = state / "reports"
 
     def make(self, owner: str) -> list[Diagnostic]:
-        """Make the folder if a job's owner is another user than this one; return what kept it from being made."""
+        """Create the folder if a job's owner is another user than this one; return why that failed."""
         number = user_id(owner)
         if number is None or number == current_user():
             return []
@@ -374,7 +374,7 @@ class Reports:
         return []
 
     def leave(self, report: RunReport) -> None:
-        """Put a report on disk, whole. Raises ReportFault."""
+        """Write a report to disk. Raises ReportFault."""
         said = {name: text[:_LONGEST] for name, text in report.said.items()}
         told = {"key": report.key, "state": report.state.value, "time": report.time, "said": said}
         begun = self.folder / f".{secrets.token_hex(16)}"
@@ -392,7 +392,7 @@ class Reports:
             raise ReportFault(self._fault(report.key, error)) from None
 
     def are_there(self) -> bool:
-        """Return whether there is anything to take in, as far as this user may see."""
+        """Return whether there are reports, as far as this user can see."""
         try:
             with os.scandir(self.folder) as entries:
                 return next(entries, None) is not None
@@ -400,10 +400,10 @@ class Reports:
             return False
 
     def take_in(self, writer: Writer, now: int) -> list[Diagnostic]:
-        """Write down what the reports tell, and remove them; return what was wrong with some. Raises OSError."""
+        """Apply the reports, and remove them; return the faults of some. Raises OSError."""
         try:
             folder = os.open(self.folder, _FOLDER)
-        except OSError:  # there is none, or it is not for this user to see
+        except OSError:  # there is none, or this user may not see it
             return []
         problems: list[str] = []
         try:
@@ -428,10 +428,10 @@ class Reports:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         if os.write(descriptor, data) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fchmod(descriptor, 0o644)  # whatever the umask says: the writer of the journal is another user
+        os.fchmod(descriptor, 0o644)  # whatever the umask is: the writer of the journal is another user
         os.fsync(descriptor)
         begun.replace(begun.with_name(begun.name[1:] + _SUFFIX))
-        os.fsync(descriptor)  # its new name, too: the folder itself is not this user's to open
+        os.fsync(descriptor)  # its new name, too: this user may not open the folder itself
 
     def _fault(self, key: str, error: OSError) -> Diagnostic:
         me, state = user_name(current_user()), self.folder.parent
@@ -447,7 +447,7 @@ class Reports:
 
 
 def _reports(folder: int, now: int, problems: list[str]) -> Iterator[_Found]:
-    """Yield the reports that can be read, in the time and up to the number that are allowed; remove all else."""
+    """Yield the readable reports, within the limits of time and number; remove all others."""
     until, count = time.monotonic() + _MOST_SECONDS, 0
     with os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
@@ -474,7 +474,7 @@ def _is_young(folder: int, name: str, now: int) -> bool:
 
 
 def _read_report(folder: int, name: str) -> _Found:
-    """Read a report without waiting for anybody. Raises OSError, ValueError, RecursionError."""
+    """Read a report without blocking. Raises OSError, ValueError, RecursionError."""
     descriptor = os.open(name, _TAKING, dir_fd=folder)
     try:
         found = os.fstat(descriptor)
@@ -489,7 +489,7 @@ def _read_report(folder: int, name: str) -> _Found:
 
 
 def _report(told: object) -> RunReport:
-    """Check what a report says. Raises ValueError."""
+    """Check the contents of a report. Raises ValueError."""
     if not isinstance(told, dict):
         raise ValueError("it is no report")  # noqa: TRY004 - one kind of error for all that is wrong
     key, state, moment, said = (told.get(name) for name in ("key", "state", "time", "said"))
@@ -502,7 +502,7 @@ def _report(told: object) -> RunReport:
 
 
 def _distrust(found: _Found, writer: Writer) -> str | None:
-    """Return why a report counts for nothing, None: it is the word of the run's owner, or of the journal's."""
+    """Return why a report does not count, None: it is from the run's owner, or from the journal's."""
     run = writer.runs.get(found.report.key)
     if run is None:
         return f"nothing is known of the run {found.report.key[:_LONGEST]}"
@@ -512,7 +512,7 @@ def _distrust(found: _Found, writer: Writer) -> str | None:
 
 
 def _apply_reports(found: list[_Found], writer: Writer, now: int) -> bool:
-    """Take down the latest of each state of a run, in the order of states; say whether there was any."""
+    """Apply the latest report of each state of a run, in the order of states; return whether there was any."""
     order = list(FetchRunState)
     latest: dict[tuple[str, FetchRunState], RunReport] = {}
     for report in sorted((each.report for each in found), key=lambda each: (order.index(each.state), each.time)):

@@ -36,7 +36,7 @@ from crondor.times import JobTimes
 from crondor.zones import Policy
 
 KEY: Final = "CrondorRun"
-"""The attribute of a fetched job that says which run it is."""
+"""The attribute of a fetched job that identifies the run."""
 
 _MOST_RUNS: Final = 1000  # of one job that are due at one time
 _LONGEST_REASON: Final = 300  # characters
@@ -53,7 +53,7 @@ _STARTERS: Final = frozenset(_STATES) - {HookType.EVICT_CLAIM}  # they may run a
 
 
 class FetchableJob(NamedTuple):
-    """A job that is to run by its schedule: a name that stays the same, and its ad."""
+    """A job to run by its schedule: a constant name, and its ad."""
 
     name: str
     ad: ClassAd
@@ -68,21 +68,21 @@ class Due(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What FETCH_WORK prints: a job, or None; ``findings`` are about jobs that could not be offered."""
+    """The answer of FETCH_WORK: a job, or None; ``findings`` are about jobs that could not be offered."""
 
     job: ClassAd | None
     findings: tuple[Diagnostic, ...]
 
 
 class Heard(NamedTuple):
-    """What came of a hook: the run as it is now; None where the journal is another's, and a report was left."""
+    """The result of a hook's report: the present run; None if the journal is another's, and a report was left."""
 
     run: RunRecord | None
     findings: tuple[Diagnostic, ...] = ()
 
 
 class WorkSource:
-    """Jobs by their schedules, and a journal of their runs. Schedules are read as the manual says."""
+    """Jobs by their schedules, and a journal of their runs. Schedules are read like in the manual."""
 
     def __init__(
         self, specs: Iterable[FetchableJob], journal: Journal, zone: str | tzinfo, policy: Policy | None = None
@@ -95,7 +95,7 @@ class WorkSource:
         self._policy = policy
 
     def due(self, now: int) -> tuple[list[Due], list[Diagnostic]]:
-        """Return the runs that may be started at ``now`` (epoch seconds), and what keeps jobs from having any."""
+        """Return the runs that may be started at ``now`` (epoch seconds), and the faults of jobs without one."""
         found: list[Due] = []
         findings: list[Diagnostic] = []
         for spec in self.specs:
@@ -103,10 +103,10 @@ class WorkSource:
         return sorted(found, key=lambda due: (due.deferral.time, due.key)), findings
 
     def offer(self, slot: ClassAd | None, now: int) -> Offer:
-        """Choose a run for a slot, and write down that it has it; None for ``slot``: whatever is due.
+        """Choose a run for a slot, and record the offer; None for ``slot``: any run that is due.
 
-        Of the runs that are due it is the earliest that fits the slot, those that were refused before coming last. A
-        slot that would not give up the job it has is offered none. Raises JournalFault.
+        It is the earliest due run that fits the slot, refused ones last. A slot that would not give up its job is
+        offered none. Raises JournalFault.
         """
         dues, findings = self.due(now)
         if not dues and not self.journal.is_there():
@@ -135,11 +135,11 @@ class WorkSource:
         reason: str = "",
         slot: ClassAd | None = None,
     ) -> Heard:
-        """Write down what a hook tells of a run, or leave a report where the journal is another user's.
+        """Record a hook's report about a run, or leave a report file if the journal is another user's.
 
-        A hook that comes late, or twice, changes nothing that is further along; ``slot`` is whose reply it is, since
-        one slot gives back nothing that another has been offered since. Raises JournalFault, ReportFault for a
-        report that cannot be left, and CrondorError for a job that is none of this source's.
+        A late or repeated hook does not change a later state; ``slot`` is the replying slot, since a slot cannot free a
+        run that has since been offered to another. Raises JournalFault, ReportFault for a report that cannot be left,
+        and CrondorError for a job that is not from this source.
         """
         key = _text(job, KEY)
         state = _state(hook, job, accepted=accepted, reason=reason)
@@ -164,7 +164,7 @@ class WorkSource:
         return Heard(None)
 
     def catch_up(self, now: int) -> list[Diagnostic]:
-        """Write down what was reported, if anything was; return what is wrong with that."""
+        """Apply the reports, if there are any; return their faults."""
         findings: list[Diagnostic] = []
         if self._reports.are_there():
             try:
@@ -176,7 +176,7 @@ class WorkSource:
 
     @contextmanager
     def _writing(self, now: int, findings: list[Diagnostic], *, is_first: bool = False) -> Iterator[Writer]:
-        """Give the writer of the journal, with what was reported in it."""
+        """Yield the writer of the journal, after applying the reports."""
         with self.journal.writing(is_first=is_first) as writer:
             findings += self._reports.take_in(writer, now)
             yield writer
@@ -213,7 +213,7 @@ class WorkSource:
 
 
 def _free(dues: Iterable[Due], runs: Mapping[str, RunRecord], slot: ClassAd | None, context: Context) -> list[Due]:
-    """Return the runs that nobody has and that the slot does not refuse, the least rejected first."""
+    """Return the free runs that the slot does not refuse, the least rejected first."""
     free = [due for due in dues if _is_free(runs.get(due.key))]
     free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
     return sorted(free, key=lambda due: runs[due.key].rejections if due.key in runs else 0)
@@ -222,7 +222,7 @@ def _free(dues: Iterable[Due], runs: Mapping[str, RunRecord], slot: ClassAd | No
 def _first_fit(
     free: Iterable[Due], slot: ClassAd | None, context: Context, findings: list[Diagnostic]
 ) -> tuple[Due, ClassAd] | tuple[None, None]:
-    """Return the first run whose job can be fetched and takes the slot; what keeps others from it is a finding."""
+    """Return the first run whose job can be fetched and accepts the slot; the faults of others are findings."""
     for due in free:
         job = _job(due)
         problems = [f for f in check_cod(job) if f.severity is Severity.ERROR]
@@ -238,9 +238,9 @@ def _is_free(run: RunRecord | None) -> bool:
 
 
 def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
-    """Write down of each run of a slot that has ended that nobody has told how: its hooks were killed, or never ran.
+    """Record the unreported end of the slot's runs: their hooks were killed, or never ran.
 
-    Should it be told later, that counts.
+    A later report still counts.
     """
     name = _text(slot, "Name")
     if slot is None or not name or not has_ended(slot):
@@ -251,10 +251,10 @@ def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
 
 
 def _state(hook: HookType, job: ClassAd, *, accepted: bool, reason: str) -> FetchRunState:
-    """Return how far a run has come when a hook is called."""
+    """Return the state of a run when a hook is called."""
     if hook is HookType.JOB_EXIT and reason == "evict":
         return FetchRunState.EVICTED
-    if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # as the starter tells before PREPARE_JOB
+    if hook is HookType.UPDATE_JOB_INFO and "JobState" not in job:  # the starter's call before PREPARE_JOB
         return FetchRunState.PREPARED
     return _STATES.get(hook, FetchRunState.ACCEPTED if accepted else FetchRunState.REJECTED)
 
@@ -265,7 +265,7 @@ def _unknown(key: str) -> Diagnostic:
 
 
 def _job(due: Due) -> ClassAd:
-    """Return the ad of a run: the job's, for one time instead of a schedule."""
+    """Return the ad of a run: the job's, with one time instead of a schedule."""
     job = due.spec.ad.copy()
     for name in _CRON:
         job.prune(name)

@@ -22,20 +22,20 @@ from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.settings import PoolSettings
 from crondor.zones import zone_of
 
-_happening: Final = tuple.__new__  # a third of what the class itself takes
+_happening: Final = tuple.__new__  # takes a third of the time of the class itself
 
 
 class Core(ABC):
-    """The state of a pool, and how it is changed.
+    """The state of a pool, and its changes.
 
-    ``watchers`` are told what happens; where one of them can be told of a whole run at once, ``watchers_of_runs`` says
-    how. ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
+    ``watchers`` are called with events; ``watchers_of_runs`` has those that accept a whole run at once. ``flow`` knows
+    what each daemon sees of a job, None if nobody needs that.
     """
 
     def __init__(
         self, settings: PoolSettings, now: int, schedd: ScheddQueue | None = None, timetable: Timetable | None = None
     ) -> None:
-        """Begin at a time with an empty queue, or with one that is there. Raises UnknownZone."""
+        """Start at a time with an empty queue, or with an existing one. Raises UnknownZone."""
         self.settings = settings
         self.schedd = ScheddQueue(settings) if schedd is None else schedd
         self.jobs: dict[JobId, PoolJob] = {}
@@ -51,11 +51,11 @@ class Core(ABC):
 
     @property
     def now(self) -> int:
-        """How late it is (epoch seconds)."""
+        """The present time (epoch seconds)."""
         return self.timetable.now
 
     def write(self, job: PoolJob, values: Mapping[str, object]) -> None:
-        """Set attributes in the queue as a daemon does it; None deletes."""
+        """Set attributes in the queue like a daemon; None deletes."""
         if job.unwritten is not None:
             job.unwritten.write()
         if self.flow is not None:
@@ -68,7 +68,7 @@ class Core(ABC):
             self.check_later(job)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
-        """Set attributes of a run to numbers: what ``write`` does, faster."""
+        """Set attributes of a run to numbers: like ``write``, but faster."""
         if job.unwritten is not None:
             job.unwritten.write()
         if self.flow is not None:
@@ -88,13 +88,13 @@ class Core(ABC):
             self.check_later(job)
 
     def entered(self, job: PoolJob, status: JobStatus) -> dict[str, int]:
-        """Return what a change of JobStatus writes; the job has it from now on."""
+        """Return the attributes that a change of JobStatus sets; the job has the status from now on."""
         made = {"JobStatus": int(status), "EnteredCurrentStatus": self.timetable.now, "LastJobStatus": job.status}
         job.status = int(status)
         return made
 
     def chance(self, job: PoolJob, kind: int) -> int:
-        """Return what is drawn for a job's next run, or the one it has; ``kind`` says what for.
+        """Return the random number of a kind for a job's next or present run.
 
         It belongs to the run's DeferralTime, whenever that is matched.
         """
@@ -102,7 +102,7 @@ class Core(ABC):
         return job.chance(self.settings.seed, kind, self.timetable.now if time is None else time)
 
     def context(self, now: int) -> Context:
-        """Return what evaluations at a time need to know."""
+        """Return the context of evaluations at a time."""
         return Context(now=now, zone=self.zone, seed=self.settings.seed)
 
     def tell(self, what: PoolEventKind, job: PoolJob, number: int = 0, text: str = "") -> None:
@@ -115,17 +115,16 @@ class Core(ABC):
     # Periodic expressions
 
     def check_later(self, job: PoolJob) -> None:
-        """See to it that a job's periodic expressions are looked at."""
+        """Schedule a check of a job's periodic expressions."""
         if job.is_periodic and job.check is None:
             interval = max(1, self.settings.periodic_interval)
             time = self.now + 1 + (self._start - self.now - 1) % interval
             job.check = self.timetable.at(time, lambda now: self._check(job, now), POLICY)
 
     def check_soon(self, job: PoolJob) -> None:
-        """Have a job's periodic expressions looked at without delay: its starter has reported to the shadow.
+        """Schedule an immediate check of a job's periodic expressions: its starter has reported to the shadow.
 
-        One that has just been taken off a machine gets a second: what takes it off again at once must not go on
-        for ever within it.
+        After an eviction it is a second later, so that repeated evictions cannot go on forever within a second.
         """
         if job.is_periodic:
             self.timetable.cancel(job.check)
@@ -134,7 +133,7 @@ class Core(ABC):
 
     @abstractmethod
     def _rule(self, job: PoolJob, ruling: Ruling) -> None:
-        """Do what periodic expressions ask for."""
+        """Apply the ruling of periodic expressions."""
 
     def _check(self, job: PoolJob, now: int) -> None:
         job.check = None
@@ -152,7 +151,7 @@ class Core(ABC):
 
 
 def _asks_clock(ad: ClassAd, status: int, system: SystemPolicy) -> bool:
-    """Return whether time alone can have a job's policy ask for something in a status."""
+    """Return whether a job's policy may fire in a status just because time passes."""
     if "TimerRemove" in ad or (status in ON_MACHINE and any(name in ad for name in policy.LONGEST)):
         return True
     names = policy.expressions(status)

@@ -15,8 +15,8 @@ from crondor.pool.settings import SUCCESS, Exit
 class PoolEventKind(str, Enum):
     """What happened to a job.
 
-    ``number`` of a Happening is, for PLANNED, the DeferralTime; for ARRIVED, the seconds it waits, negative where it
-    is late; for HELD, the HoldReasonCode; for ENDED, 1 where the job is queued again.
+    ``number`` is, for PLANNED, the DeferralTime; for ARRIVED, the seconds it waits, negative if it is late; for HELD,
+    the HoldReasonCode; for ENDED, 1 if the job is queued again.
     """
 
     SUBMITTED = "submitted"
@@ -37,7 +37,7 @@ class PoolEventKind(str, Enum):
 
 
 class PoolEvent(NamedTuple):
-    """One thing that happened to a job at a time (epoch seconds)."""
+    """An event of a job at a time (epoch seconds)."""
 
     time: int
     what: PoolEventKind
@@ -47,7 +47,7 @@ class PoolEvent(NamedTuple):
 
 
 class QuietRun(NamedTuple):
-    """A run of which nothing but numbers is to be told (epoch seconds): when it is matched, arrives, starts, ends; how.
+    """A run with only numbers to report (epoch seconds): when it is matched, arrives, starts, ends; and its exit.
 
     Its job stays, see ``Quiet``.
     """
@@ -60,13 +60,13 @@ class QuietRun(NamedTuple):
 
 
 class RunWatcher(Protocol):
-    """A watcher that can be told of a whole run at once, and of the time of the next (epoch seconds)."""
+    """A watcher that accepts a whole run at once, and the time of the next (epoch seconds)."""
 
     def note_run(self, job: PoolJob, run: QuietRun) -> None:
-        """Take note of all that happens to a run, from its match to its end."""
+        """Record everything that happens to a run, from its match to its end."""
 
     def note_plan(self, job: PoolJob, time: int) -> None:
-        """Take note of a new DeferralTime."""
+        """Record a new DeferralTime."""
 
 
 Watcher: TypeAlias = Callable[[PoolEvent], None]
@@ -80,7 +80,9 @@ _SIMPLE: Final[dict[PoolEventKind, tuple[EventType, dict[str, object]]]] = {
     PoolEventKind.RESUMED: (EventType.JOB_UNSUSPENDED, {}),
 }
 _BY_REASON: Final = {PoolEventKind.RELEASED: EventType.JOB_RELEASED, PoolEventKind.REMOVED: EventType.JOB_ABORTED}
-_TRANSFERS: Final[dict[PoolEventKind, tuple[dict[str, object], ...]]] = {  # input begun and done, output begun and done
+_TRANSFERS: Final[
+    dict[PoolEventKind, tuple[dict[str, object], ...]]
+] = {  # begin and end of the input, begin and end of the output
     PoolEventKind.MATCHED: ({"Type": 2, "Host": _EXECUTE_HOST},),
     PoolEventKind.ARRIVED: ({"Type": 3},),
     PoolEventKind.ENDED: ({"Type": 5}, {"Type": 6}),
@@ -89,7 +91,7 @@ _TRANSFERS: Final[dict[PoolEventKind, tuple[dict[str, object], ...]]] = {  # inp
 
 # HTCondor: Scheduler::WriteHoldToUserLog, BaseShadow::logTerminateEvent.
 def events(seen: PoolEvent) -> Iterator[JobEvent]:
-    """Yield the events that a happening puts into the log, none for what no log tells."""
+    """Yield the log events of a pool event, none if no log has it."""
     for kind, values in _told(seen):
         yield JobEvent(kind, seen.job.id.cluster, seen.job.id.proc, seen.time, attributes=values)
 
@@ -116,9 +118,9 @@ def _told(seen: PoolEvent) -> Iterator[tuple[EventType, dict[str, object]]]:
 
 
 def _exit(seen: PoolEvent) -> dict[str, object]:
-    """Return how the program ended, and what processor time it took where that is known."""
+    """Return how the program ended, and its processor time if known."""
     ad, run = seen.job.ad, seen.job.run
-    found = run.exit if run is not None else ending(ad) or SUCCESS  # the queue is not told everything
+    found = run.exit if run is not None else ending(ad) or SUCCESS  # the queue does not get everything
     said: dict[str, object] = {"TerminatedBySignal" if found.by_signal else "ReturnValue": found.number}
     user, system = (_span(integer(ad, name)) for name in ("RemoteUserCpu", "RemoteSysCpu"))
     if user is not None and system is not None:

@@ -15,7 +15,8 @@ from crondor.pool.daemons.pool_job import JobRun, PoolJob, Timetable, TimetableE
 from crondor.pool.settings import Link, Party, PoolSettings
 from crondor.schedd.protocol import edited, write
 
-# What the shadow changes in its own copy, and tells the schedd with its next update only (qmgr_job_updater.cpp).
+# Attributes that the shadow changes in its own copy, and sends to the schedd only with its next update
+# (qmgr_job_updater.cpp).
 LAGGING: Final = frozenset(
     ("numjobstarts", "jobcurrentstartexecutingdate", "exitcode", "exitbysignal", "exitsignal", "numjobcompletions")
 )
@@ -23,14 +24,14 @@ _RESOURCES: Final = ("Cpus", "Disk", "Memory")
 
 
 class Attempt:
-    """What is known of one run: when it went on, when it was reported last, and what comes next."""
+    """State of one run: when it was resumed, when it was reported last, and what comes next."""
 
     __slots__ = ("is_broken", "killed", "last_contact", "lease", "ran", "shadow_next", "since", "starter_next", "tries")
 
     def __init__(self, now: int) -> None:
         """Begin with the match (epoch seconds)."""
         self.last_contact = now
-        self.since: int | None = None  # when the program went on; None while it does not run
+        self.since: int | None = None  # when the program started or continued; None while it does not run
         self.ran = 0
         self.tries = 0
         self.is_broken = False
@@ -45,10 +46,10 @@ class Attempt:
 
 
 class Copies:
-    """The copies of a job's ad: None where a daemon has none.
+    """The copies of a job's ad: None if a daemon has none.
 
-    ``unsent`` is what the schedd's copy has instead of what the shadow has not told yet, ``usage`` what only updates
-    bring there; ``edited`` are the names, in lower case, of what was edited and the shadow has not pulled yet.
+    ``unsent`` is the schedd's present value of what the shadow has not sent yet, ``usage`` what only updates carry;
+    ``edited`` are the lower-case names of edited attributes that the shadow has not fetched yet.
     """
 
     __slots__ = (
@@ -56,7 +57,7 @@ class Copies:
     )  # fmt: skip
 
     def __init__(self, job: PoolJob) -> None:
-        """Begin with the schedd's copy alone."""
+        """Start with only the schedd's copy."""
         self.job = job
         self.negotiator: ClassAd | None = None
         self.negotiated: int | None = None
@@ -69,7 +70,7 @@ class Copies:
         self.edited: dict[str, str] = {}
 
     def write(self, values: Mapping[str, object]) -> None:
-        """Take note of what a daemon is about to write into the queue."""
+        """Record what a daemon is about to write into the queue."""
         shadow, ad = self.shadow, self.job.ad
         if shadow is None:
             return
@@ -84,11 +85,11 @@ class Copies:
         return edited(self.job.ad, {**self.forgotten(), **self.usage})
 
     def forgotten(self) -> dict[str, object]:
-        """Return what the schedd's copy has in place of what the shadow has not told."""
+        """Return the schedd's values of what the shadow has not sent."""
         return dict(self.unsent.values())
 
     def provide(self, ad: ClassAd, slot: ClassAd | None, context: Context) -> None:
-        """Give a shadow's copy what it has of its machine: <Resource>Provisioned, and its requests as numbers."""
+        """Add a machine's resources to a shadow's copy: <Resource>Provisioned, and its requests as numbers."""
         for name in _RESOURCES if slot is not None else ():
             for source, goal in ((name, f"{name}Provisioned"), (f"Request{name}", f"Request{name}")):
                 value = result(Expression(source), self.job.ad, context, slot)
@@ -96,17 +97,17 @@ class Copies:
                     ad.set(goal, value)
 
     def end_run(self) -> None:
-        """Forget the copies of a run that is over."""
+        """Drop the copies of a finished run."""
         self.shadow = self.startd = self.starter = self.attempt = None
         self.unsent.clear()
         self.edited.clear()
 
 
 class Message(NamedTuple):
-    """What went over a link at a time (epoch seconds), or did not: ``arrived`` is False for one that failed.
+    """A message on a link at a time (epoch seconds): ``arrived`` is False if it failed.
 
-    ``why`` says what it was sent for. ``values`` are the texts of the attributes that it carries, where it is no whole
-    ad; ``whole`` how many attributes that has, else 0.
+    ``why`` is the reason for sending it. ``values`` are the texts of the attributes in it, unless it is a whole ad;
+    ``whole`` is the number of attributes of that, else 0.
     """
 
     time: int
@@ -114,7 +115,7 @@ class Message(NamedTuple):
     job: JobId
     why: str
     arrived: bool = True
-    values: Mapping[str, str] = {}  # nobody changes it
+    values: Mapping[str, str] = {}  # immutable
     whole: int = 0
 
 
@@ -123,7 +124,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 class RouterCopy:
-    """A queue as it was at the router's last look, and what was written since.
+    """A queue as the router last read it, and the records since.
 
     A DeferralTime that the schedd computes is not in the log, so the router does not see it.
     """
@@ -134,7 +135,7 @@ class RouterCopy:
         self._unread: dict[str, dict[str, Record]] = {}  # by key and name: the last one counts
 
     def note(self, record: Record) -> None:
-        """Take note of what is written into the log."""
+        """Record what is written into the log."""
         unread = self._unread.setdefault(record.key, {})
         if record.op is Op.DESTROY:
             is_new = "" in unread
@@ -145,7 +146,7 @@ class RouterCopy:
         unread["" if record.op in (Op.NEW, Op.DESTROY) else record.name.lower()] = record
 
     def read(self) -> dict[str, list[Record]]:
-        """Read on to the end, and return what was new of each ad."""
+        """Read to the end, and return the news of each ad."""
         found = {key: list(records.values()) for key, records in self._unread.items()}
         self._unread.clear()
         for records in found.values():
@@ -154,7 +155,7 @@ class RouterCopy:
         return found
 
     def view(self, job: JobId) -> ClassAd | None:
-        """Return a job as it was at the last look; None where it was not there."""
+        """Return a job as last read; None if it was not there."""
         return self.mirror.ad(job) if job in self.mirror else None
 
 
@@ -166,18 +167,18 @@ _STATE: Final = "JobState"
 # Source: "Job ClassAd Information Flow in HTCondor", and for what it leaves open HTCondor 25.14 (qmgr_job_updater.cpp,
 # baseshadow.cpp, dollarDollarExpand).
 class Flow:
-    """The copies of all jobs' ads, and the messages that bring them about.
+    """The copies of all jobs' ads, and the messages that update them.
 
-    ``listeners`` are called with each message. What a failed message means: to the negotiator, the job is not
-    considered in this cycle; a pull of edits by the shadow comes with the next one; between starter and shadow, the
-    connection is broken, the starter tries again (8, 16, 32 s ... later), and the run is lost when the job's lease
-    ends; from starter to startd, from shadow to schedd while the job runs, and to a history, nothing is sent again;
-    the last update from shadow to schedd is tried again some times, then the job is queued again; the router looks
-    again at its next poll.
+    ``listeners`` are called with each message. The effect of a failed message: to the negotiator, the job is not
+    considered in this cycle; for the shadow fetching edits, they come with the next one; between starter and shadow,
+    the connection breaks, the starter tries again (8, 16, 32 s ... later), and the run is lost when the job's lease
+    ends; from starter to startd, from shadow to schedd while the job runs, and to a history, nothing is resent; the
+    last update from shadow to schedd is retried some times, then the job is queued again; the router reads again at its
+    next poll.
     """
 
     def __init__(self, settings: PoolSettings, timetable: Timetable, context: Callable[[int], Context]) -> None:
-        """Begin at the timetable's time, without jobs."""
+        """Start at the timetable's time, without jobs."""
         self._settings = settings.flow
         self._seed = settings.seed
         self._timetable = timetable
@@ -190,9 +191,9 @@ class Flow:
         self.listeners: list[Listener] = []
 
     def view(self, party: Party, job: JobId) -> ClassAd | None:
-        """Return what a party sees of a job now, a copy; None where it has none.
+        """Return a copy of what a party now sees of a job; None if it has nothing.
 
-        The negotiator has one only in the second in which it considers the job.
+        The negotiator only has one in the second in which it considers the job.
         """
         if party in (Party.HISTORY, Party.STARTD_HISTORY):
             ad = self._histories.get((party, job))
@@ -212,12 +213,12 @@ class Flow:
     # What happens in the queue
 
     def submit(self, job: PoolJob) -> None:
-        """Take note of a new job."""
+        """Record a new job."""
         self._copies[job.id] = Copies(job)
         self._tell(Link.USER_SCHEDD, job, "submit", whole=len(job.ad))
 
     def write(self, job: PoolJob, values: Mapping[str, object]) -> None:
-        """Take note of what a daemon is about to write into the queue; a local starter tells the schedd at once."""
+        """Record what a daemon is about to write into the queue; a local starter informs the schedd at once."""
         copies = self._copies[job.id]
         copies.write(values)
         if job.is_local and copies.attempt is not None:
@@ -226,7 +227,7 @@ class Flow:
                 self._tell(Link.STARTER_SCHEDD, job, "update", _shown(told))
 
     def edit(self, job: PoolJob, values: Mapping[str, object]) -> None:
-        """Take note of what a user has edited: the shadow is told to pull it."""
+        """Record what a user has edited: the shadow is told to fetch it."""
         copies = self._copies[job.id]
         self._tell(Link.USER_SCHEDD, job, "edit", _texts(job.ad, values))
         if copies.shadow is None:
@@ -247,9 +248,9 @@ class Flow:
             self._histories[Party.HISTORY, job.id] = copies.schedd()
 
     def follow(self, record: Record) -> None:
-        """Take note of a record of job_queue.log: the router reads it when it polls.
+        """Add a record of job_queue.log: the router reads it when it polls.
 
-        What the shadow has not told the schedd yet is not in the log.
+        Values that the shadow has not sent to the schedd yet are not in the log.
         """
         job = JobId.parse(record.key) if record.op is Op.SET else None
         if job in self._copies and lower(record.name) in self._copies[job].unsent:
@@ -283,7 +284,7 @@ class Flow:
     # What happens to a run
 
     def negotiate(self, job: PoolJob) -> bool:
-        """Send a job to the negotiator, and say whether it arrived."""
+        """Send a job to the negotiator, and return whether it arrived."""
         copies = self._copies[job.id]
         if not self._send(Link.SCHEDD_NEGOTIATOR, job, "negotiation", whole=len(job.ad)):
             return False
@@ -291,7 +292,7 @@ class Flow:
         return True
 
     def match(self, job: PoolJob, run: JobRun, slot: ClassAd | None) -> None:
-        """Start a shadow with a job's ad, which it gives on to startd and starter; or the schedd's own starter."""
+        """Start a shadow with a job's ad, which it passes to startd and starter; or the schedd's own starter."""
         copies, now = self._copies[job.id], self._timetable.now
         expanded = _expanded(job.ad, run.ad) if job.has_dollars else {}
         ad = run.ad.copy()
@@ -307,7 +308,7 @@ class Flow:
         self._tell(Link.SHADOW_STARTER, job, "start", whole=len(ad))
 
     def start(self, job: PoolJob, killed: Callable[[], None]) -> None:
-        """Begin to update: the program has started. ``killed`` ends the run when its lease does."""
+        """Start the updates: the program has started. ``killed`` ends the run when its lease does."""
         copies = self._copies[job.id]
         attempt = copies.attempt
         if attempt is None:
@@ -323,7 +324,7 @@ class Flow:
             self._update(copies, "start")
 
     def suspend(self, job: PoolJob, *, is_told: bool = True) -> None:
-        """Tell the shadow at once that a program is suspended; or with the next update, where it is not told."""
+        """Tell the shadow at once that a program is suspended; or with the next update, unless ``is_told``."""
         copies = self._copies[job.id]
         if copies.attempt is not None:
             copies.attempt.ran, copies.attempt.since = copies.attempt.seconds(self._timetable.now), None
@@ -331,14 +332,14 @@ class Flow:
             self._report(copies, "suspended", "Suspended")
 
     def resume(self, job: PoolJob) -> None:
-        """Tell the shadow at once that a program goes on."""
+        """Tell the shadow at once that a program continues."""
         copies = self._copies[job.id]
         if copies.attempt is not None:
             copies.attempt.since = self._timetable.now
         self._report(copies, "continued", "Running")
 
     def exit(self, job: PoolJob, values: Mapping[str, object]) -> int | None:
-        """Tell the shadow how a program has ended; where that fails, return when to try again (epoch seconds)."""
+        """Tell the shadow how a program has ended; if that fails, return when to retry (epoch seconds)."""
         copies = self._copies[job.id]
         attempt = copies.attempt
         if attempt is None:
@@ -352,22 +353,22 @@ class Flow:
         return self._timetable.now + self._backoff(attempt)
 
     def final(self, job: PoolJob, attempt: int) -> bool:
-        """Tell the schedd how a job has ended, and say whether that succeeded; ``attempt`` counts the tries from 0."""
+        """Tell the schedd how a job has ended, and return whether that worked; ``attempt`` counts from 0."""
         return self._update(self._copies[job.id], "final" if not attempt else f"final, retry {attempt}")
 
     def evict(self, job: PoolJob) -> dict[str, object]:
-        """Tell the schedd that a job was taken off its machine; return what it had not been told, and never will be."""
+        """Tell the schedd that a job was evicted; return what it does not know and never will."""
         copies = self._copies[job.id]
         if copies.shadow is None or self._update(copies, "eviction"):
             return {}
         return copies.forgotten()
 
     def forgotten(self, job: PoolJob) -> dict[str, object]:
-        """Return what the schedd's copy has in place of what its shadow has not told."""
+        """Return the schedd's values of what the shadow has not sent."""
         return self._copies[job.id].forgotten()
 
     def free(self, job: PoolJob) -> None:
-        """End a run: the startd writes its history, and shadow, startd and starter have no copy any more."""
+        """End a run: the startd writes its history, and shadow, startd and starter drop their copies."""
         copies = self._copies[job.id]
         attempt = copies.attempt
         if attempt is not None:
@@ -378,7 +379,7 @@ class Flow:
         copies.end_run()
 
     def policy_ad(self, job: PoolJob) -> ClassAd:
-        """Return the ad that a job's policy is evaluated in: the shadow's while there is one, else the schedd's."""
+        """Return the ad in which a job's policy is evaluated: the shadow's if there is one, else the schedd's."""
         copies = self._copies[job.id]
         return job.ad if copies.shadow is None else copies.shadow
 
@@ -390,7 +391,7 @@ class Flow:
             copies.attempt.starter_next = self._timetable.at(at, lambda _: self._starter_update(copies))
 
     def _starter_update(self, copies: Copies) -> None:
-        """Send what the starter has measured to shadow and startd."""
+        """Send the starter's measurements to shadow and startd."""
         attempt = copies.attempt
         if attempt is None:
             return
@@ -400,7 +401,7 @@ class Flow:
         self._later(copies, self._settings.starter_update_interval if arrived else self._backoff(attempt))
 
     def _report(self, copies: Copies, why: str, state: str, values: Mapping[str, object] = NOTHING) -> bool:
-        """Send an update from starter to shadow; where it fails, the lease begins to run out."""
+        """Send an update from starter to shadow; if it fails, the lease begins to run out."""
         attempt, now = copies.attempt, self._timetable.now
         if attempt is None or copies.shadow is None:
             return True
@@ -420,7 +421,7 @@ class Flow:
         return True
 
     def _backoff(self, attempt: Attempt) -> int:
-        """Return how long the starter waits until it tries again."""
+        """Return how long the starter waits before a retry."""
         attempt.tries += 1
         first = self._settings.starter_initial_update_interval
         return min(first << min(attempt.tries - 1, 20), max(first, self._settings.starter_update_interval))
@@ -447,7 +448,7 @@ class Flow:
         self._update_later(copies)
 
     def _update(self, copies: Copies, why: str) -> bool:
-        """Send what the shadow has to tell to the schedd; it reads TimerRemove there."""
+        """Send the shadow's news to the schedd; it reads TimerRemove there."""
         shadow, job = copies.shadow, copies.job
         if shadow is None:
             return True
@@ -485,7 +486,7 @@ class Flow:
 
 
 def _texts(ad: ClassAd, names: Iterable[str]) -> dict[str, str]:
-    """Return the texts of some attributes, ``undefined`` for what is not there."""
+    """Return the texts of some attributes, ``undefined`` for missing ones."""
     return {name: printed(ad, name) if name in ad else "undefined" for name in names}
 
 
@@ -499,5 +500,5 @@ def _copy(source: ClassAd, goal: ClassAd, name: str) -> None:
 
 
 def _expanded(ad: ClassAd, given: ClassAd) -> dict[str, str]:
-    """Return the texts that are others in the copy that was given to a shadow."""
+    """Return the texts that differ in the copy given to a shadow."""
     return {name: printed(given, name) for name in given if name not in ad or printed(given, name) != printed(ad, name)}

@@ -26,18 +26,17 @@ _COUNTERS: Final = ("JobRunCount", "NumShadowStarts", "NumJobStarts", "NumJobCom
 _LARGE: Final = 1 << 30
 _RUN_ENDED: Final = Recalculation.RUN_ENDED.value
 
-_made: Final = tuple.__new__  # a third of what the class itself takes
+_made: Final = tuple.__new__  # takes a third of the time of the class itself
 
 
-# From the match to the end of the program what happens to a job is its own affair. Where nothing is expanded, checked,
-# preempted, lost or held on the way, a run is when it is matched, when its files are there, when its program starts and
-# ends. ``leaps`` goes through many such runs of a job that never has to wait for a slot, ``hops`` through one at a
-# time.
+# From the match to the end of the program a job does not affect others. If nothing is expanded, checked, preempted,
+# lost or held on the way, a run is just four times: match, arrival of its files, start and end of its program.
+# ``leaps`` passes many such runs of a job that never has to wait for a slot, ``hops`` one at a time.
 class Quiet:
-    """Which runs are quiet in a pool where nobody acts while time passes, and what the watchers are told of them."""
+    """Decides which runs are quiet in a pool without user actions, and reports them to the watchers."""
 
     def __init__(self, core: Core, starter: Starter) -> None:
-        """Take what a run consists of."""
+        """Take the parts of a run."""
         self._core = core
         self._starter = starter
         self._known: list[tuple[Watcher, RunWatcher | None]] = []
@@ -47,7 +46,7 @@ class Quiet:
         self._is_possible = core.flow is None and settings.preemption is None and settings.skew == 0
 
     def has_quiet_runs(self, job: PoolJob) -> bool:
-        """Return whether the runs of a job are numbers, and end without a look at it, once its gate is settled."""
+        """Return whether the runs of a job are just numbers, and end without a check, once its gate is settled."""
         if job.is_quiet is None:
             job.is_quiet = (
                 self._is_possible
@@ -60,7 +59,7 @@ class Quiet:
         return job.is_quiet and job.gate.is_still and self._core.schedd.is_counted(job.id)
 
     def run(self, job: PoolJob, matched: int) -> QuietRun | None:
-        """Return a job's run that is matched at a time, its gates open; None for one that is not quiet, or too long."""
+        """Return a job's run that is matched at a time with its gates open; None if it is not quiet, or too long."""
         core, programs = self._core, self._programs
         time = job.gate.time
         if time is None or programs is None:
@@ -77,14 +76,14 @@ class Quiet:
         return None if ended > core.timetable.until else _made(QuietRun, (matched, arrived, started, ended, ending))
 
     def _watchers(self) -> list[tuple[Watcher, RunWatcher | None]]:
-        """Return who is told, and how of whole runs."""
+        """Return the watchers, and how to report whole runs to them."""
         core = self._core
         if len(self._known) != len(core.watchers):
             self._known = [(watcher, core.watchers_of_runs.get(watcher)) for watcher in core.watchers]
         return self._known
 
     def tell(self, job: PoolJob, run: QuietRun) -> None:
-        """Tell the watchers all that happens to a run."""
+        """Report everything that happens to a run."""
         for watcher, whole in self._watchers():
             if whole is None:
                 tell_run(watcher, job, run)
@@ -92,7 +91,7 @@ class Quiet:
                 whole.note_run(job, run)
 
     def tell_plan(self, job: PoolJob, now: int, time: int) -> None:
-        """Tell the watchers of the time of a job's next run, as of the end of its last one (epoch seconds)."""
+        """Report the time of a job's next run, as of the end of its last one (epoch seconds)."""
         for watcher, whole in self._watchers():
             if whole is None:
                 watcher(PoolEvent(now, PoolEventKind.PLANNED, job, time, _RUN_ENDED))
@@ -101,7 +100,7 @@ class Quiet:
 
 
 def tell_run(watcher: Watcher, job: PoolJob, run: QuietRun) -> None:
-    """Tell a watcher of a run step by step."""
+    """Report a run to a watcher step by step."""
     time = job.gate.time or 0
     job.run = whole = JobRun(job.kept, run.matched, Claim())
     watcher(PoolEvent(run.matched, PoolEventKind.MATCHED, job))
@@ -114,7 +113,7 @@ def tell_run(watcher: Watcher, job: PoolJob, run: QuietRun) -> None:
 
 
 def left(job: PoolJob, runs: int, first: int, last: QuietRun, told: Mapping[str, int]) -> dict[str, int]:
-    """Return what some runs have left in a job's ad: counters, and what the last of them has written.
+    """Return the effect of some runs on a job's ad: counters, and the values of the last run.
 
     ``first`` is when the first was matched (epoch seconds), ``told`` what the starters have reported.
     """
@@ -139,13 +138,13 @@ def _is_plain(code: str | Code | None) -> bool:
     return type(number) is int and 0 <= number < _LARGE
 
 
-_MOST: Final = 100  # runs in one leap: whoever shows how far a simulation is wants to be asked
+_MOST: Final = 100  # runs in one leap, so that progress can be shown in between
 _IDLE: Final = int(JobStatus.IDLE)
 _RUNNING: Final = int(JobStatus.RUNNING)
 
 
 class _Unwritten:
-    """What some runs of a job have left, and is not in its ad yet."""
+    """The effect of some runs that is not in the job's ad yet."""
 
     __slots__ = ("_core", "_first", "_job", "_last", "_runs", "_told", "rejected", "time")
 
@@ -159,7 +158,7 @@ class _Unwritten:
         self.time: int | None = None  # the DeferralTime
 
     def add(self, run: QuietRun) -> None:
-        """Take note of a run that has ended."""
+        """Add a run that has ended."""
         if not self._runs:
             self._first = run.matched
         self._runs += 1
@@ -179,13 +178,13 @@ class _Unwritten:
             core.count(job, left(job, self._runs, self._first, self._last, self._told))
 
 
-# Nothing of the runs of a leap comes onto the timetable; the ad is written when the leap is over. A leap ends before
-# whatever is not quiet, and the pool goes on from there event by event.
+# The runs of a leap are not on the timetable; the ad is written after the leap. A leap ends before anything that is not
+# quiet, and the pool continues from there event by event.
 class Shortcuts:
-    """What a pool does with quiet runs: leaps over many where each job has a slot, hops where jobs compete for them."""
+    """Handles quiet runs: leaps over many if each job has a slot, hops if jobs compete for them."""
 
     def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
-        """Take what a run consists of."""
+        """Take the parts of a run."""
         self._core = core
         self._matching = matching
         self._quiet = quiet
@@ -194,9 +193,9 @@ class Shortcuts:
         self._book = core.schedd.book
 
     def take(self, job: PoolJob, now: int) -> bool:
-        """Go through what is quiet of a job that is considered now, and say if that is all.
+        """Pass the quiet runs of a job that is considered now, and return whether that is all.
 
-        One that finds no slot is rejected, and waits for one.
+        A job that finds no slot is rejected, and waits for one.
         """
         negotiator, gate = self._matching.negotiator, job.gate
         if not self._quiet.has_quiet_runs(job) or negotiator.is_partitionable:
@@ -216,9 +215,9 @@ class Shortcuts:
         return False
 
     def _leap(self, job: PoolJob, claim: Claim) -> bool:
-        """Go through runs of a job that is to be matched now, up to the first that is not quiet; say if there was one.
+        """Pass the runs of a job that is matched now, up to the first that is not quiet; return whether there was one.
 
-        The job is idle again then, and waits for the match of the run that follows; its slot is free.
+        The job is then idle again, and waits for the match of the next run; its slot is free.
         """
         core, quiet = self._core, self._quiet
         first = core.timetable.now
@@ -248,14 +247,14 @@ class Shortcuts:
         return True
 
     def _plan(self, job: PoolJob, ended: QuietRun, following: int) -> int | None:
-        """Tell of the next time; return when its run is matched, None where that is not known."""
+        """Report the next time; return when its run is matched, None if unknown."""
         job.gate.plan(following)
         self._quiet.tell_plan(job, ended.ended, following)
         opens = job.gate.opens(ended.ended)
         return None if opens is None else self._matching.moment(job, opens, ended.ended)
 
     def _hop(self, job: PoolJob, claim: Claim) -> bool:
-        """Go through the run of a job that is to be matched now; say if it is quiet. Its slot is free at its end."""
+        """Pass the run of a job that is matched now; return whether it is quiet. Its slot becomes free at its end."""
         core, quiet = self._core, self._quiet
         found = quiet.run(job, core.timetable.now)
         if found is None:
@@ -267,7 +266,7 @@ class Shortcuts:
         return True
 
     def _land(self, job: PoolJob, run: QuietRun, claim: Claim, _: int) -> None:
-        """End a run: the slot is somebody else's, and the job gets its next time."""
+        """End a run: its slot goes to another job, and the job gets its next time."""
         owed = self._owed(job)
         owed.add(run)
         self._matching.give_back(claim)
@@ -285,13 +284,13 @@ class Shortcuts:
         self._passes.plan()
 
     def write(self) -> None:
-        """Write all that is not written yet."""
+        """Write everything that is not written yet."""
         for job in self._core.jobs.values():
             if job.unwritten is not None:
                 job.unwritten.write()
 
     def _owed(self, job: PoolJob) -> _Unwritten:
-        """Return what is not written of a job, to be added to."""
+        """Return the unwritten effect of a job, to be extended."""
         found = job.unwritten
         if not isinstance(found, _Unwritten):
             found = job.unwritten = _Unwritten(self._core, job)

@@ -30,16 +30,16 @@ _MATCH_EXP: Final = "MATCH_EXP_"
 _BEGIN: Final = re.compile(r"\$\$\((?:([A-Za-z0-9_][A-Za-z0-9_.]*)(:[^)]*)?\)|\[)").search
 _END: Final = re.compile(r"\]\s*\)").search
 _ESCAPED: Final = re.compile(r'\\(["\\])')
-_MOST: Final = 10_000  # pieces of an attribute, which is longer with each of them
+_MOST: Final = 10_000  # pieces of an attribute, each of which makes it longer
 _LONGEST: Final = 1 << 20  # characters
 
 
 # The rules are those of HTCondor 25.14 (``dollarDollarExpand``): ``$$(Attribute)``, ``$$(Attribute:fallback)``,
-# ``$$([expression])`` and ``$$(DOLLARDOLLAR)``; what was expanded is kept in the queue as MATCH_EXP_<job attribute>,
-# and each attribute of the machine that was used as MATCH_<machine attribute>.
+# ``$$([expression])`` and ``$$(DOLLARDOLLAR)``; expanded texts are kept in the queue as MATCH_EXP_<job attribute>, and
+# each attribute of the machine that was used as MATCH_<machine attribute>.
 @dataclass
 class Expansion:
-    """A copy of a job's ad with ``$$`` expanded, in the attributes that are named; what the queue keeps of it.
+    """A copy of a job's ad with ``$$`` expanded, in the attributes that are named, and what the queue keeps of it.
 
     ``failed`` is the piece that cannot be expanded.
     """
@@ -55,9 +55,9 @@ class _Failed(Exception):
 
 
 def expand(ad: ClassAd, machine: ClassAd | None, context: Context) -> Expansion:
-    """Expand what an ad has of ``$$`` with a machine's ad; without one (local universe) with what the queue keeps.
+    """Expand ``$$`` in an ad with a machine's ad; without one (local universe) with what the queue keeps.
 
-    The ad stays as it is. What comes out and is no expression leaves the attribute as it was, as in HTCondor.
+    The ad is not changed. If the result is not an expression, the attribute keeps its old text, as in HTCondor.
     """
     made = Expansion(ad.copy())
     for name in list(ad):
@@ -91,7 +91,7 @@ def expand(ad: ClassAd, machine: ClassAd | None, context: Context) -> Expansion:
 def _expanded(
     text: str, ad: ClassAd, machine: ClassAd | None, context: Context, records: dict[str, object]
 ) -> str | None:
-    """Return a text with its pieces expanded from left to right, once each; None for one without any."""
+    """Return a text with its pieces expanded from left to right, once each; None if it has none."""
     done: list[str] = []
     at = size = 0
     while len(done) < _MOST and size < _LONGEST:
@@ -115,7 +115,7 @@ def _expanded(
 def _attribute(
     name: str, fallback: str | None, ad: ClassAd, machine: ClassAd | None, records: dict[str, object]
 ) -> str:
-    """Return an attribute of the machine as its text stands there, a string without its quotes."""
+    """Return the text of a machine's attribute, a string without its quotes."""
     if "." in name:
         raise _Failed(name)
     if lower(name) == "dollardollar":
@@ -153,26 +153,26 @@ _KNOWN: Final = 100_000  # jobs
 
 # HTCondor: Scheduler::calculateCronTabSchedules, Matchmaker::negotiationTime.
 class Turns(Protocol):
-    """The moments that no rule decides; all times are epoch seconds."""
+    """The moments that no rule determines; all times are epoch seconds."""
 
     def requested(self, now: int) -> int:
-        """When the schedd makes the pass that somebody asked for at ``now``."""
+        """Return when the schedd makes the pass that was requested at ``now``."""
 
     def pass_from(self, time: int) -> int:
-        """When the schedd makes its first pass at ``time`` or later, unless somebody asks for one."""
+        """Return when the schedd makes its first pass at ``time`` or later, unless one is requested."""
 
     def match(self, job: JobId, opens: int, run: int) -> int | None:
-        """When the negotiator considers a job whose gates open; ``run`` tells its runs apart. None for never."""
+        """Return when the negotiator considers a job whose gates open; ``run`` tells its runs apart. None for never."""
 
     def local(self, job: JobId, opens: int, now: int) -> int | None:
-        """When the schedd looks at an idle job that needs no machine; None for never."""
+        """Return when the schedd considers an idle job that needs no machine; None for never."""
 
 
 class RegularTurns:
-    """The passes of SCHEDD_INTERVAL, which each negotiation makes too, and a wait for a match that is drawn."""
+    """Passes every SCHEDD_INTERVAL, shared with negotiation, and a random wait for a match."""
 
     def __init__(self, settings: PoolSettings, start: int) -> None:
-        """Begin at a time (epoch seconds); where in its interval the schedd is then comes from the seed."""
+        """Start at a time (epoch seconds); the position in the interval comes from the seed."""
         self._settings = settings
         self._interval = max(1, settings.schedd_interval)
         self._negotiation = max(1, min(settings.schedd_interval, settings.negotiator_interval))
@@ -181,7 +181,7 @@ class RegularTurns:
         self._begun: dict[JobId, int] = {}
 
     def requested(self, now: int) -> int:
-        """Keep the minimum interval between passes; those who ask in between share one."""
+        """Keep the minimum interval between passes; requests in between share one."""
         if self._last >= now:
             return self._last
         since = self._start + (now - self._start) // self._negotiation * self._negotiation
@@ -189,11 +189,11 @@ class RegularTurns:
         return self._last
 
     def pass_from(self, time: int) -> int:
-        """Return the next point of the grid that passes and negotiations make together."""
+        """Return the next common time of passes and negotiations."""
         return self._grid(time, self._negotiation)
 
     def match(self, job: JobId, opens: int, run: int) -> int | None:
-        """Draw how long it takes."""
+        """Return the end of a random wait."""
         delay = self._settings.match_delay
         if delay.low == delay.high and delay.is_fixed:
             return opens + delay.low
@@ -217,10 +217,10 @@ REJECTED: Final = "no match found"
 
 
 class Shortcuts(Protocol):
-    """What goes through some runs without their events."""
+    """Passes some runs without their events."""
 
     def take(self, job: PoolJob, now: int) -> bool:
-        """Go through runs of a job that is considered now, or have it wait for a slot; say if that was done."""
+        """Pass runs of a job that is considered now, or make it wait for a slot; return whether that was done."""
 
 
 class Matching:
@@ -229,10 +229,10 @@ class Matching:
     def __init__(
         self, core: Core, turns: Turns, begin: Callable[[PoolJob, JobRun], None], hold: Callable[[PoolJob, Hold], None]
     ) -> None:
-        """Take who begins a run, and who puts jobs on hold.
+        """Take the functions that begin a run and that hold jobs.
 
-        ``pass_if_due`` has the schedd pass over its queue where that would do something, and says so.
-        ``shortcuts`` go through the runs of a job that gets a slot; None where each event has its turn.
+        ``pass_if_due`` makes the schedd pass over its queue if that has an effect, and returns whether it did.
+        ``shortcuts`` pass the runs of a job that gets a slot; None if each event is simulated.
         """
         settings = core.settings
         self._core = core
@@ -260,11 +260,11 @@ class Matching:
             self.turn(job, time)
 
     def moment(self, job: PoolJob, opens: int, now: int) -> int | None:
-        """Return when a job is considered whose gates open, as known at ``now`` (epoch seconds); None for never.
+        """Return when a job whose gates open is considered, as known at ``now`` (epoch seconds); None for never.
 
-        One that has begun in this second is queued again too late for it: the schedd gives its claim back and waits for
-        a cycle of the negotiator, and for another pass where it needs no machine. (Seen on a pool of 25.14 with
-        intervals of 5 s: /bin/true ran each 5 s, in the local universe after 1 s or more.)
+        A job that has begun in this second is queued again too late for it: the schedd gives its claim back and waits
+        for a negotiation cycle, or for another pass if it needs no machine. (Seen on a pool of 25.14 with intervals of
+        5 s: /bin/true ran each 5 s, in the local universe after 1 s or more.)
         """
         if job.began == now:
             now += 1
@@ -301,7 +301,7 @@ class Matching:
             self._claim(job, kinds)
 
     def _kinds(self, job: PoolJob, now: int) -> Sequence[int]:
-        """Return the kinds of machines whose gates let a job in."""
+        """Return the kinds of machines whose gates accept a job."""
         context = self._core.context
         if len(job.gates) == 1:
             return FIRST if job.gate.lets(now, context) else ()
@@ -319,15 +319,15 @@ class Matching:
             return
         self.match(job, claim)
         if wanted is not None:
-            self.serve()  # what is left may do for another one
+            self.serve()  # the rest may be enough for another job
 
     def give_back(self, claim: Claim) -> None:
-        """Take a slot back, and let another job have it."""
+        """Take a slot back, and give it to another job."""
         self.negotiator.give_back(claim)
         self.serve()
 
     def serve(self) -> None:
-        """Consider the best job that waits for a slot, where one is free."""
+        """Consider the best job that waits for a slot, if one is free."""
         job = self.negotiator.best()
         if job is not None:
             self._turn_at(job, self._core.now)
@@ -339,7 +339,7 @@ class Matching:
             core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
 
     def match(self, job: PoolJob, claim: Claim | None) -> None:
-        """Begin a run; one whose ``$$`` cannot be expanded is held instead."""
+        """Begin a run; a job whose ``$$`` cannot be expanded is held instead."""
         core = self._core
         now = core.timetable.now
         found = self._expanded(job, claim) if job.has_dollars else None
@@ -366,7 +366,7 @@ class Matching:
         self._begin(job, run)
 
     def _expanded(self, job: PoolJob, claim: Claim | None) -> Expansion:
-        """Expand ``$$`` in a job's ad; the queue keeps what came out."""
+        """Expand ``$$`` in a job's ad; the queue keeps the result."""
         core = self._core
         machine = None if claim is None else self.negotiator.ad(claim)
         found = expand(job.ad, machine, core.context(core.now))
@@ -381,7 +381,7 @@ class Matching:
         self.serve()
 
     def is_open(self, job: PoolJob) -> bool:
-        """Return whether a job is between its time and the end of its window, and may be matched."""
+        """Return whether a job may be matched, between its time and the end of its window."""
         deferral = job.gate.deferral()
         now = self._core.now
         if deferral is None or not deferral.time <= now <= deferral.last_match:
@@ -394,12 +394,12 @@ _WORD: Final = 1024  # seconds
 
 # HTCondor: Scheduler::calculateCronTabSchedules.
 class Passes:
-    """When the schedd looks through its queue, and what it does then."""
+    """The schedd's passes over its queue, and their effects."""
 
     def __init__(
         self, core: Core, turns: Turns, hold: Callable[[PoolJob, Hold], None], look: Callable[[PoolJob], None]
     ) -> None:
-        """Take who puts jobs on hold, and who is told of a job with a new time."""
+        """Take the functions that hold jobs and that learn of a job with a new time."""
         self._core = core
         self._turns = turns
         self._hold = hold
@@ -409,11 +409,11 @@ class Passes:
         self._leapt: dict[int, int] = {}  # seconds at which a job is considered without an event, as bits
 
     def ask(self) -> None:
-        """Ask for a pass, as whoever changes the queue does."""
+        """Request a pass, as every change of the queue does."""
         self._at(self._turns.requested(self._core.now))
 
     def plan(self, earliest: int = 0) -> None:
-        """See to it that there is a pass when the crontab bookkeeping has something to do."""
+        """Schedule a pass for when the crontab bookkeeping has something to do."""
         due, now = self._core.schedd.book.next_due, self._core.timetable.now
         if due is None or (due == self._planned and due >= now and due >= earliest and self._is_coming):
             return
@@ -426,9 +426,9 @@ class Passes:
         return self._next is not None and self._next.call is not None
 
     def leap_over(self, time: int) -> None:
-        """Note that a job is considered at a time to come (epoch seconds), of which no event will tell.
+        """Record that a job is considered at a future time (epoch seconds) without an event.
 
-        The schedd passes over its queue before, where that is due.
+        The schedd passes over its queue before that, if due.
         """
         word, bit = divmod(time, _WORD)
         self._leapt[word] = self._leapt.get(word, 0) | 1 << bit
@@ -457,7 +457,7 @@ class Passes:
         self._next = self._core.timetable.at(time, self.look_through, PASS)
 
     def look_if_due(self, now: int) -> bool:
-        """Pass over the queue where that would do something, and say so."""
+        """Pass over the queue if that has an effect, and return whether it did."""
         due = self._core.schedd.book.next_due
         if due is None or due > now:
             return False
@@ -467,7 +467,7 @@ class Passes:
     def look_through(self, now: int) -> None:
         """Pass over the queue."""
         self._apply(self._core.schedd.book.recalculate(now))
-        self.plan(now + 1)  # a negative window makes a new time past at once: the next pass sees to it
+        self.plan(now + 1)  # a negative window makes a new time past at once: the next pass handles it
 
     def run_ended(self, job: PoolJob) -> None:
         """Compute the next time of a job that has just become idle."""

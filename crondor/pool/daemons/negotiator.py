@@ -22,14 +22,14 @@ class Waiting(Protocol):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """What orders jobs: the lowest first."""
+        """The sort key of jobs: the lowest comes first."""
 
 
 Job = TypeVar("Job", bound=Waiting)
 
 
 class Claim(NamedTuple):
-    """What a run has of the machine that ``kind`` and ``number`` say; a whole slot has no resources."""
+    """A run's part of the machine given by ``kind`` and ``number``; a whole slot has no resources."""
 
     kind: int = 0
     number: int = 0
@@ -40,13 +40,13 @@ _SLOT: Final = Claim()
 
 
 class Negotiator(Generic[Job]):
-    """The slots of a pool, all alike, each for one job; or machines that are divided as jobs ask for it.
+    """The slots of a pool, all alike, each for one job; or machines that are divided by request.
 
     ``ads`` are those of the kinds of machines, as an empty one advertises itself.
     """
 
     def __init__(self, machine: ClassAd, slots: int, machines: Sequence[Machine] = ()) -> None:
-        """Begin with everything free; where there are ``machines``, ``slots`` does not count."""
+        """Start with everything free; ``slots`` is ignored if there are ``machines``."""
         self.free = slots
         self.is_partitionable = bool(machines)
         self.ads = [kind.ad(machine) for kind in machines] or [machine]
@@ -55,7 +55,7 @@ class Negotiator(Generic[Job]):
         self._serial = 0
 
     def take(self, kinds: Sequence[int] = (), wanted: Resources | None = None) -> Claim | None:
-        """Claim a slot, or what is ``wanted`` of the first machine of some kinds that has it; None if none has."""
+        """Claim a slot, or the ``wanted`` resources of the first machine of some kinds; None if there is none."""
         if wanted is None:
             if self.free <= 0:
                 return None
@@ -69,7 +69,7 @@ class Negotiator(Generic[Job]):
         return None
 
     def give_back(self, claim: Claim) -> None:
-        """Free what a run had."""
+        """Free the resources of a run."""
         if claim.resources is None:
             self.free += 1
         else:
@@ -77,7 +77,7 @@ class Negotiator(Generic[Job]):
             machines[claim.number] = machines[claim.number].plus(claim.resources)
 
     def ad(self, claim: Claim) -> ClassAd:
-        """Return the ad of the slot that a run has: the dynamic one, where its machine is divided."""
+        """Return the ad of a run's slot: the dynamic one if its machine is divided."""
         made = self.ads[claim.kind].copy()
         if claim.resources is not None:
             for name, number in zip(("Cpus", "Memory", "Disk"), claim.resources, strict=True):
@@ -93,11 +93,11 @@ class Negotiator(Generic[Job]):
         return self._serial > 0
 
     def wait(self, job: Job, kinds: Sequence[int] = (), wanted: Resources | None = None) -> None:
-        """Have a job wait for what ``take`` did not have, until somebody sets ``is_starved`` to False."""
+        """Have a job wait for what ``take`` did not have, until ``is_starved`` is set to False."""
         job.is_starved = True
         self._serial += 1
         heapq.heappush(self._waiting.setdefault((wanted, tuple(kinds)), []), (job.rank, self._serial, job))
-        if self._serial % _TIDY == 0:  # those that gave up, or wait twice, must not fill the memory
+        if self._serial % _TIDY == 0:  # jobs that gave up, or wait twice, must not fill the memory
             self._tidy()
 
     def _tidy(self) -> None:
@@ -110,7 +110,7 @@ class Negotiator(Generic[Job]):
                 del self._waiting[shape]
 
     def best(self) -> Job | None:
-        """Return the job that is the next to get a slot, and let it wait no more; None if none can get one."""
+        """Return the next job to get a slot, and remove it from the waiting ones; None if none can get one."""
         first: tuple[tuple[int, ...], int] | None = None
         found: list[tuple[tuple[int, ...], int, Job]] = []
         for (wanted, kinds), heap in self._waiting.items():

@@ -30,10 +30,10 @@ _LEAVE: Final = "LeaveJobInQueue"
 
 
 class Pool(Core):
-    """A pool with one schedd, whose time somebody else tells: see ``advance``.
+    """A pool with one schedd, driven by ``advance``.
 
-    All times are epoch seconds of the schedd's clock. What is done to a job that has left the queue, or that it does
-    not allow (releasing one that is not held), is skipped and answered with False, as HTCondor's tools do.
+    All times are epoch seconds of the schedd's clock. An action on a job that has left the queue, or that its state
+    does not allow (releasing a job that is not held), is skipped and returns False, as with HTCondor's tools.
     """
 
     def __init__(
@@ -46,7 +46,10 @@ class Pool(Core):
         programs: Programs | None = None,
         timetable: Timetable | None = None,
     ) -> None:
-        """Begin at a time with an empty queue, or with a queue whose jobs ``restore`` brings in. Raises UnknownZone."""
+        """Start at a time with an empty queue, or with a queue whose jobs are added by ``restore``.
+
+        Raises UnknownZone.
+        """
         super().__init__(settings, now, schedd, timetable)
         turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs
@@ -58,26 +61,26 @@ class Pool(Core):
         self._shortcuts: Shortcuts | None = None
 
     def let_leap(self) -> None:
-        """Let jobs go through runs of which all is known at their match without an event for each step.
+        """Let jobs pass runs that are fully determined at their match without an event for each step.
 
-        For a pool in which nobody acts while time passes, and whose watchers do not ask which of two jobs was first.
+        For a pool without user actions whose watchers do not depend on the order of two jobs.
         """
         self._shortcuts = Shortcuts(self, self.matching, Quiet(self, self.starter), self.passes)
         self.matching.shortcuts = self._shortcuts
 
     @property
     def next_time(self) -> int | None:
-        """When something happens next, if nobody does anything; None for never."""
+        """The time of the next event without user actions; None for never."""
         return self.timetable.next_time
 
     def advance(self, until: int, most: int | None = None) -> bool:
-        """Let time pass up to and including ``until``, ``most`` steps at most; say whether it was reached."""
+        """Let time pass up to and including ``until``, at most ``most`` steps; return whether it was reached."""
         is_reached = self.timetable.advance(until, most)
         if is_reached and self._shortcuts is not None:
             self._shortcuts.write()
         return is_reached
 
-    # What users do
+    # Actions of users
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Put jobs into the queue as one new cluster; the ads are those of condor_submit."""
@@ -98,11 +101,11 @@ class Pool(Core):
         return made
 
     def restore(self, job_id: JobId, *, untold: Sequence[PoolEventKind] = (), started: int | None = None) -> PoolJob:
-        """Bring in a job that is in the queue already; ``untold`` is what has happened and nobody was told of.
+        """Add a job that is in the queue already; ``untold`` are events not reported yet.
 
-        ``started`` is when its program did, which runs still or whose end nobody knows yet: call ``ended``. A run that
-        had only been matched goes on waiting, and an idle job whose window is open is matched before it gets another
-        time.
+        ``started`` is when its program started, which still runs or whose end is unknown yet: call ``ended``. A run
+        that had only been matched continues to wait, and an idle job whose window is open is matched before it gets
+        another time.
         """
         job = self._enter(job_id)
         run = JobRun(job.ad.copy(), self.now, None)
@@ -136,7 +139,7 @@ class Pool(Core):
         return job
 
     def ended(self, job_id: JobId, ending: Exit) -> bool:
-        """Say that the program of a job has ended, and how."""
+        """Report that the program of a job has ended, and how."""
         job = self.jobs.get(job_id)
         if job is None or job.run is None or job.run.started is None or job.run.is_over:
             return False
@@ -145,7 +148,7 @@ class Pool(Core):
         return True
 
     def hold(self, job_id: JobId, hold: Hold) -> bool:
-        """Put a job on hold: one that runs or waits leaves its machine."""
+        """Hold a job: one that runs or waits leaves its machine."""
         job = self.jobs.get(job_id)
         if job is None or job.is_over or job.status == JobStatus.HELD:
             return False
@@ -169,7 +172,7 @@ class Pool(Core):
         return True
 
     def vacate(self, job_id: JobId) -> bool:
-        """Take a job off its machine; it is idle again, and one that waited has not started. Not a suspended one."""
+        """Evict a job; it is idle again, and one that waited has not started. A suspended job is not evicted."""
         job = self.jobs.get(job_id)
         if job is None or job.run is None or job.status != JobStatus.RUNNING:
             return False
@@ -177,9 +180,10 @@ class Pool(Core):
         return True
 
     def suspend(self, job_id: JobId) -> bool:
-        """Suspend a job; one that waits goes on waiting, and is suspended as soon as it has started.
+        """Suspend a job; one that waits continues to wait, and is suspended as soon as it has started.
 
-        Its JobStatus is Suspended only when the starter has told: at once, or with its first update after such a start.
+        Its JobStatus is Suspended only when the starter has reported: at once, or with its first update after such a
+        start.
         """
         job = self.jobs.get(job_id)
         run = None if job is None else job.run
@@ -189,7 +193,7 @@ class Pool(Core):
         return True
 
     def resume(self, job_id: JobId) -> bool:
-        """Let a job go on whose JobStatus is Suspended (condor_continue)."""
+        """Continue a job whose JobStatus is Suspended (condor_continue)."""
         job = self.jobs.get(job_id)
         run = None if job is None else job.run
         if job is None or run is None or job.status != JobStatus.SUSPENDED:
@@ -198,10 +202,10 @@ class Pool(Core):
         return True
 
     def edit(self, job_id: JobId, values: Mapping[str, object]) -> bool:
-        """Set attributes as condor_qedit does, to Python values or Expressions; None deletes.
+        """Set attributes like condor_qedit, to Python values or Expressions; None deletes.
 
-        The starter of a run that is under way keeps the ad it began with; the shadow is told. Raises ScheddError for
-        what says which job it is, and for JobStatus.
+        The starter of a present run keeps its ad; the shadow is informed. Raises ScheddError for attributes that
+        identify the job, and for JobStatus.
         """
         check_editable(values, _PLACED)
         job = self.jobs.get(job_id)
@@ -217,14 +221,14 @@ class Pool(Core):
         return True
 
     def reconfig(self) -> None:
-        """Have the schedd forget its parsed schedules (condor_reconfig)."""
+        """Make the schedd forget its parsed schedules (condor_reconfig)."""
         self.schedd.book.reconfig()
         self.passes.ask()
 
-    # What it comes to
+    # Consequences
 
     def _freed(self, claim: Claim) -> None:
-        """Let another job have a slot."""
+        """Give a slot to another job."""
         self.matching.give_back(claim)
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
@@ -251,7 +255,7 @@ class Pool(Core):
         self._queue_again(job)
 
     def _exited(self, job: PoolJob, ruling: Ruling) -> None:
-        """Do what a job wants at exit: it leaves, is held, or is queued again."""
+        """Apply a job's policy at exit: it leaves, is held, or is queued again."""
         if ruling.act is Act.STAY:
             self._queue_again(job)
         elif ruling.act is Act.HOLD:
@@ -269,11 +273,11 @@ class Pool(Core):
         self.passes.plan()
 
     def _rule(self, job: PoolJob, ruling: Ruling) -> None:
-        """Do what periodic expressions ask for."""
+        """Apply the ruling of periodic expressions."""
         if ruling.act is Act.HOLD:
             is_shadow = job.run is not None and job.run.claim is not None
             self._hold(job, Hold(ruling.reason, ruling.code, ruling.subcode), by_schedd=not is_shadow)
-            if is_shadow:  # what the starter reports at its end has the shadow look again, and hold the job once more
+            if is_shadow:  # the starter's final report makes the shadow check again, and hold the job once more
                 self.count(job, {"NumHolds": job.counter("numholds") + 1})
         elif ruling.act is Act.RELEASE:
             self._release(job, ruling.reason)
@@ -283,14 +287,14 @@ class Pool(Core):
             self._remove(job, ruling.reason)
 
     def _over(self, job: PoolJob, what: PoolEventKind, reason: str) -> None:
-        """Take a job that is completed or removed out of the queue, when it lets itself be."""
+        """Remove a completed or removed job from the queue, if its LeaveJobInQueue allows."""
         self.tell(what, job, text=reason)
         job.is_over = True
         self.matching.look(job)
         self._leave(job)
 
     def _leave(self, job: PoolJob) -> None:
-        """Let a job leave; where LeaveJobInQueue is true, look again from time to time."""
+        """Let a job leave; while LeaveJobInQueue is true, check again periodically."""
         if boolean(job.ad, _LEAVE, self.context(self.now)):
             later = self.now + max(1, self.settings.periodic_interval)
             self.timetable.cancel(job.check)

@@ -21,7 +21,7 @@ TimedCall: TypeAlias = Callable[[int], None]
 
 _SPARE: Final = 1000
 
-# What comes first within one second: a run ends before the schedd looks, and the schedd looks before a match is made.
+# The order within one second: a run ends before the schedd's pass, and the pass is before a match.
 RUN: Final = 0
 POLICY: Final = 1
 PASS: Final = 2
@@ -29,7 +29,7 @@ MATCH: Final = 3
 
 
 class TimetableEntry:
-    """Something to come at a time (epoch seconds); ``call`` is None once it was called off."""
+    """A future action at a time (epoch seconds); ``call`` is None once it is cancelled."""
 
     __slots__ = ("call", "time")
 
@@ -40,25 +40,25 @@ class TimetableEntry:
 
 
 class Timetable:
-    """Things to come, the next one found in O(log n).
+    """Future actions, the next one found in O(log n).
 
     ``now`` (epoch seconds) never goes back; ``until`` is how far time passes by itself.
     """
 
     def __init__(self, now: int) -> None:
-        """Begin at a time with nothing to come."""
+        """Start at a time without actions."""
         self.now = self.until = now
-        self._heap: list[tuple[int, int, tuple[int, ...], int, TimetableEntry]] = []  # no two serial numbers are alike
+        self._heap: list[tuple[int, int, tuple[int, ...], int, TimetableEntry]] = []  # serial numbers are unique
         self._off = 0
         self._serial = 0
 
     def __len__(self) -> int:
-        """Return how many things are to come."""
+        """Return the number of future actions."""
         return len(self._heap) - self._off
 
     @property
     def next_time(self) -> int | None:
-        """When the next thing comes (epoch seconds), None if nothing does."""
+        """The time of the next action (epoch seconds), None if there is none."""
         heap = self._heap
         while heap and heap[0][4].call is None:
             heapq.heappop(heap)
@@ -66,7 +66,7 @@ class Timetable:
         return heap[0][0] if heap else None
 
     def at(self, time: int, call: TimedCall, order: int = RUN, rank: tuple[int, ...] = ()) -> TimetableEntry:
-        """Have something called at a time, or at once where it is past; ``rank`` orders within a second."""
+        """Schedule a call at a time, or at once if it is past; ``rank`` orders within a second."""
         if time < self.now:  # noqa: PLR1730 - max() takes three times as long, twice in each run
             time = self.now
         self._serial += 1
@@ -75,7 +75,7 @@ class Timetable:
         return entry
 
     def cancel(self, entry: TimetableEntry | None) -> None:
-        """Call something off, unless it was called already."""
+        """Cancel an action, unless it was done already."""
         if entry is None or entry.call is None:
             return
         entry.call = None
@@ -86,7 +86,7 @@ class Timetable:
             self._off = 0
 
     def advance(self, until: int, most: int | None = None) -> bool:
-        """Do what comes up to and including a time, ``most`` things at most; say whether the time was reached."""
+        """Do all actions up to and including a time, at most ``most``; return whether the time was reached."""
         heap, done = self._heap, 0
         self.until = until
         while heap:
@@ -109,7 +109,7 @@ class Timetable:
         return True
 
 
-# What a pool writes into a job by itself.
+# Attributes that a pool itself sets in a job.
 _VOLATILE_NAMES: Final = """
     currenthosts deferraltime enteredcurrentstatus exitbysignal exitcode holdreason holdreasoncode
     holdreasonsubcode jobcurrentstartdate jobcurrentstartexecutingdate jobruncount jobstartdate jobstatus
@@ -118,7 +118,7 @@ _VOLATILE_NAMES: Final = """
     totalsuspensions
 """
 VOLATILE: Final = frozenset(_VOLATILE_NAMES.split())
-# Functions that have one value for the same arguments, and ask for nothing else.
+# Functions of their arguments alone.
 _PURE_NAMES: Final = """
     ceiling floor ifthenelse int iserror isundefined max member min real regexp round size split strcat string
     stringlistimember stringlistmember substr tolower toupper versioneq versionge versiongt versionle versionlt
@@ -129,9 +129,8 @@ _NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "Schedd
 _KEYS: Final = tuple(name.lower() for name in _NUMBERS)
 
 
-# The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
-# evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
-# HTCondor: SubmitHash::SetRequirements.
+# The parts of HTCondor's own clause about time are numbers; parts that depend on nothing that changes are evaluated
+# once. The rest, and anything not plainly true, is evaluated as a whole. HTCondor: SubmitHash::SetRequirements.
 def _conjuncts(tree: Node) -> Iterator[Node]:
     work = [tree]
     while work:
@@ -143,7 +142,7 @@ def _conjuncts(tree: Node) -> Iterator[Node]:
 
 
 def _clause() -> frozenset[str]:
-    """Return the parts of the clause that condor_submit adds, as they are printed."""
+    """Return the parts of the clause that condor_submit adds, as printed."""
     text = JobSchedule(time=1, universe=Universe.LOCAL).requirements_clause() or ""
     return frozenset(unparse(node, UnparseForm.COMPACT) for node in _conjuncts(Expression(text).tree))
 
@@ -154,13 +153,13 @@ _CLAUSE: Final = _clause()
 class Gate:
     """The Requirements of one job against the machines of one kind.
 
-    ``changes_by_itself`` says whether time alone, beside the clause, can open what is closed. ``time`` is the
-    DeferralTime and ``match_opens`` the first second at which the clause lets a match be made (epoch seconds); None
-    where the numbers of the ad are none that a run can have, or change with the clock.
+    ``changes_by_itself``: time alone, apart from the clause, can open a closed gate. ``time`` is the DeferralTime and
+    ``match_opens`` the first second at which the clause allows a match (epoch seconds); None if the numbers of the ad
+    are invalid for a run, or change with the clock.
     """
 
     def __init__(self, ad: ClassAd, machine: ClassAd, *, is_asked: bool = True) -> None:
-        """Take the job's ad and the machine's; ``is_asked`` says whether a job without Requirements matches nothing.
+        """Take the job's ad and the machine's; ``is_asked``: a job without Requirements matches nothing.
 
         That is so in a match of two ads; the schedd starts a local job without any.
         """
@@ -185,7 +184,7 @@ class Gate:
 
     def _take_apart(self) -> None:
         asked = expression(self._ad, "Requirements")
-        if asked is None:  # a text that is no expression is never true
+        if asked is None:  # an invalid expression is never true
             self._settled = False
             return
         parts = {unparse(node, UnparseForm.COMPACT): node for node in _conjuncts(asked.tree)}
@@ -201,7 +200,7 @@ class Gate:
         if found is None or not 0 < found[0] <= LATEST:
             self.time = self.match_opens = None
             return
-        time, self._window, prep_time, interval = found  # lengths below 0 too: they only move the gates
+        time, self._window, prep_time, interval = found  # negative lengths too: they only move the gates
         self._lead = prep_time + interval
         self.time, self.match_opens = time, time - self._lead
 
@@ -212,18 +211,18 @@ class Gate:
 
     @property
     def is_still(self) -> bool:
-        """Return whether it may become settled, or is: nothing beside the clause depends on time or on the runs."""
+        """Return whether it may become settled, or is: nothing besides the clause depends on time or on the runs."""
         return not (self._settled is False or self._moving or self._asks or self._follows_runs)
 
     def plan(self, time: int) -> None:
-        """Take another DeferralTime, which the ad has already."""
+        """Set another DeferralTime, which the ad has already."""
         if self.time is None or not 0 < time <= LATEST:
             self._read_terms()
         else:
             self.time, self.match_opens = time, time - self._lead
 
     def opens(self, now: int) -> int | None:
-        """Return the first second from ``now`` on at which the clause lets a match be made; None for never."""
+        """Return the first second from ``now`` on at which the clause allows a match; None for never."""
         if not self._has_clause:
             return now
         if self._follows_runs:
@@ -235,7 +234,7 @@ class Gate:
         return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:
-        """Return whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
+        """Return whether job and machine match at ``now`` (epoch seconds); ``context`` is for evaluation."""
         ad, machine = self._ad, self._machine
         if self._asks and not boolean(machine, "Requirements", context(now), ad):
             return False
@@ -267,9 +266,9 @@ class Gate:
         return result(part, self._ad, context, self._machine) is True
 
     def deferral(self) -> Deferral | None:
-        """Return the run that the ad's numbers speak of; None where one cannot be, or asks for the time.
+        """Return the run given by the ad's numbers; None if one is invalid, or depends on the time.
 
-        In the lifetime of a gate DeferralTime may change, and what the runs change.
+        In the lifetime of a gate DeferralTime may change, and attributes that runs change.
         """
         code = self._codes.get("deferraltime")
         if self._deferral is None or self._deferral[0] != code or self._follows_runs:
@@ -284,9 +283,9 @@ class Gate:
             return None
 
     def _numbers(self) -> tuple[int, int, int, int] | None:
-        """Return the numbers of ``_NUMBERS``; None where one is missing, is no integer, or asks for the time.
+        """Return the numbers of ``_NUMBERS``; None if one is missing, not an integer, or depends on the time.
 
-        The clause reckons with a real as it is, fraction and all.
+        The clause uses a real with its fraction.
         """
         time, window, prep_time, interval = (exact_integer(self._ad, name) for name in _NUMBERS)
         if time is None or window is None or prep_time is None or interval is None or self._may_change(CLOCK):
@@ -294,7 +293,7 @@ class Gate:
         return time, window, prep_time, interval
 
     def _may_change(self, names: frozenset[str]) -> bool:
-        """Return whether one of the numbers is an expression that has another value when one of some attributes has."""
+        """Return whether one of the numbers is an expression that depends on one of some attributes."""
         found = [(name, self._codes.get(key)) for name, key in zip(_NUMBERS, _KEYS, strict=True)]
         written = [
             name for name, code in found if code is not None and not (isinstance(code, str) and plain(code) is not None)
@@ -304,9 +303,9 @@ class Gate:
 
 
 class _Moving(NamedTuple):
-    """Whether an expression moves, as long as what it can reach in the two ads is what was ``seen`` there.
+    """Whether an expression may change, valid while the attributes it reaches are as they were ``seen``.
 
-    ``mine`` and ``theirs`` are the names that it reaches in the job's ad and in the machine's, in lower case.
+    ``mine`` and ``theirs`` are the lower-case names that it reaches in the job's ad and in the machine's.
     """
 
     moves: bool
@@ -320,10 +319,10 @@ _MOST_MOVING: Final = 1024
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
-    """Return whether an expression may have another value later: it asks for the time, or for one of some attributes.
+    """Return whether an expression may have another value later: it depends on the time, or on some attributes.
 
-    ``names`` are in lower case. What it refers to in both ads counts. It is asked at each look at a job, and found out
-    anew only where something has changed that the expression can reach.
+    ``names`` are in lower case. References in both ads count. Called whenever a job is considered; computed again only
+    if something has changed that the expression can reach.
     """
     known = _MOVING.get((part.code, names))
     if known is not None and known.seen == _seen(ad, machine, known.mine, known.theirs):
@@ -353,7 +352,7 @@ def _seen(ad: ClassAd, machine: ClassAd, mine: tuple[str, ...], theirs: tuple[st
 
 
 def _selects(tree: Node) -> bool:
-    """Return whether a name is selected from what has to be evaluated first, with all that it may ask for."""
+    """Return whether a name is selected from something that has to be evaluated first, with unknown dependencies."""
     return any(isinstance(node, Reference) and (node.absolute or not _is_plain(node.scope)) for node in nodes(tree))
 
 
@@ -375,11 +374,10 @@ _ON_SCHEDD: Final = (int(Universe.LOCAL), int(Universe.SCHEDULER))
 class JobRun:
     """One match of a job, from there to its end; times are epoch seconds of the schedd's clock.
 
-    ``ad`` is the copy that the starter has: what is edited later does not reach it. ``claim`` is what it has of a
-    machine, None in the local universe. ``next`` is what comes next, ``taken`` when the pool takes the machine back;
-    ``left`` what a suspended program has still to run (seconds), ``exit`` how it will end, where that is known;
-    ``time`` is its DeferralTime, None where that is to be read from the ad;
-    ``is_over`` says that it has ended, and who must know does not know it yet.
+    ``ad`` is the starter's copy: later edits do not reach it. ``claim`` is its part of a machine, None in the local
+    universe. ``next`` is the next action, ``taken`` when the pool takes the machine back; ``left`` the remaining run
+    time of a suspended program (seconds), ``exit`` how it will end, if known; ``time`` is its DeferralTime, None if
+    that is to be read from the ad; ``is_over``: it has ended, but that is not known everywhere yet.
     """
 
     __slots__ = (
@@ -388,7 +386,7 @@ class JobRun:
     )  # fmt: skip
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
-        """Begin with the match."""
+        """Start with the match."""
         self.ad = ad
         self.matched = matched
         self.time: int | None = None
@@ -409,7 +407,7 @@ class JobRun:
 
 
 class Unwritten(Protocol):
-    """What has happened to a job and is not in its ad yet; ``time`` is its DeferralTime, where that is not."""
+    """Changes of a job that are not in its ad yet; ``time`` is its DeferralTime, if changed."""
 
     time: int | None
 
@@ -420,13 +418,13 @@ class Unwritten(Protocol):
 class PoolJob:
     """A job in the queue.
 
-    ``turn`` is when it is considered next, ``check`` when its periodic expressions are looked at; ``is_starved`` says
-    that it waits for a slot. ``run`` is its only run, None while it has none. ``has_left`` says that it is gone;
-    ``is_over`` that it was completed or removed, and may still be there because LeaveJobInQueue says so. ``gates`` are
-    its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
-    where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad. ``kept``
-    is the ad in the queue as it is, ``unwritten`` brings it up to date; ``is_quiet`` is what was found out about its
-    runs, see ``Quiet``. ``began`` is when its last run was matched, or started, None for never.
+    ``turn`` is when it is considered next, ``check`` when its periodic expressions are checked; ``is_starved``: it
+    waits for a slot. ``run`` is its present run, None if it has none. ``has_left``: it is gone; ``is_over``: it was
+    completed or removed, and may still be there because of LeaveJobInQueue. ``gates`` are its Requirements against each
+    kind of machine, ``gate`` the first of them; ``ruling`` is the policy at every exit, if that is constant;
+    ``has_dollars``: something in it is expanded with the machine's ad. ``kept`` is the ad in the queue, ``unwritten``
+    its missing changes; ``is_quiet`` is the result of ``Quiet`` for its runs. ``began`` is when its last run was
+    matched, or started, None for never.
     """
 
     __slots__ = (
@@ -458,7 +456,7 @@ class PoolJob:
         self.read(machines, schedd)
 
     def read(self, machines: Sequence[ClassAd], schedd: ClassAd) -> None:
-        """Read the expressions, after they were edited."""
+        """Read the expressions, again after an edit."""
         if self.is_local:
             self.gates = [Gate(self.ad, schedd, is_asked=False)]
         else:
@@ -471,7 +469,7 @@ class PoolJob:
 
     @property
     def ad(self) -> ClassAd:
-        """The ad in the queue; what is not written yet is written first."""
+        """The ad in the queue, after writing its missing changes."""
         if self.unwritten is not None:
             self.unwritten.write()
         return self.kept
@@ -482,11 +480,11 @@ class PoolJob:
         return self.status == JobStatus.IDLE and not self.has_left
 
     def counter(self, key: str) -> int:
-        """Return a counter of the ad, by its name in lower case; 0 where there is none."""
+        """Return a counter of the ad, by its lower-case name; 0 if it is missing."""
         return count(self.ad, key)
 
     def chance(self, seed: int, kind: int, run: int) -> int:
-        """Return what is drawn for one of the runs, which ``run`` tells apart; ``kind`` says what for."""
+        """Return the random number of a kind for one of the runs, identified by ``run``."""
         begun = self._chances.get(kind)
         if begun is None:
             begun = self._chances[kind] = chance(seed, kind, *self.id)

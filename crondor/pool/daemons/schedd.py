@@ -18,7 +18,7 @@ from crondor.pool.settings import PoolSettings
 from crondor.schedd.cron_tabs import CronEdit, CronTabs
 from crondor.schedd.protocol import write
 
-# What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.
+# Attributes that a run changes and no plain schedule depends on: the bookkeeping is not informed.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
 Follower: TypeAlias = Callable[[Record], object]
 
@@ -35,24 +35,24 @@ _KEYS: Final = _Keys()
 
 
 class ScheddQueue:
-    """A queue: what is written goes into the job's ad, past the crontab bookkeeping, and to those who follow the log.
+    """A queue: changes go into the job's ad, to the crontab bookkeeping, and to followers of the log.
 
     ``followers`` are called with each record that job_queue.log would get.
     """
 
     def __init__(self, settings: PoolSettings) -> None:
-        """Begin with an empty queue. Raises UnknownZone."""
+        """Start with an empty queue. Raises UnknownZone."""
         self.ads: dict[JobId, ClassAd] = {}
         self.mirror = Mirror()
         self.book = CronTabs(self.mirror, zone=settings.zone, dialect=settings.dialect, policy=settings.policy)
         self.followers: list[Follower] = []
         self._cluster = 0
-        self._curious: set[JobId] = set()  # whose Cron attributes may ask for any other attribute
+        self._curious: set[JobId] = set()  # whose Cron attributes may refer to any other attribute
         self._is_computing = False
-        self._is_watched = type(self) is not ScheddQueue  # one that keeps its queue elsewhere is told everything
+        self._is_watched = type(self) is not ScheddQueue  # a queue that is stored elsewhere is informed of everything
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Have someone called with the changes of the mirror; it has no more than the crontab bookkeeping needs."""
+        """Call a subscriber with changes of the mirror, which only has what the crontab bookkeeping needs."""
         self._is_watched = True
         self.mirror.subscribe(subscriber)
 
@@ -62,7 +62,7 @@ class ScheddQueue:
         return self._cluster
 
     def enter(self, job: JobId, ad: ClassAd) -> None:
-        """Put a job into the queue; the ad is the queue's from now on."""
+        """Put a job into the queue; the queue owns the ad from now on."""
         key = str(job)
         self.ads[job] = ad
         if _has_expressions(ad):
@@ -92,11 +92,11 @@ class ScheddQueue:
         mirror.tell(mirror.changes())
 
     def is_counted(self, job: JobId) -> bool:
-        """Return whether nobody has to be told what ``count`` writes about a job."""
+        """Return whether nothing has to be informed of what ``count`` writes about a job."""
         return not (self._is_watched or self.followers or job in self._curious)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
-        """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time."""
+        """Set attributes of a run to numbers or truth values: like ``write``, in a fraction of the time."""
         if self._is_watched or (self._curious and job.id in self._curious):
             self.write(job.id, numbers)
             return
@@ -116,7 +116,7 @@ class ScheddQueue:
     def plan(self, job: PoolJob, time: int) -> None:
         """Set the DeferralTime (epoch seconds) that the bookkeeping has computed.
 
-        It is not logged, as HTCondor does not log it.
+        As in HTCondor, it is not logged.
         """
         if self._is_watched or (self._curious and job.id in self._curious):
             self._is_computing = True
@@ -146,7 +146,7 @@ class ScheddQueue:
         self._follow([Record(Op.DESTROY, str(job))])
 
     def recalculate(self, now: int) -> list[CronEdit]:
-        """Return what a pass over the queue at ``now`` (epoch seconds) does about crontab jobs."""
+        """Return the effects on crontab jobs of a pass over the queue at ``now`` (epoch seconds)."""
         return self.book.recalculate(now)
 
 
@@ -154,7 +154,7 @@ def _has_expressions(ad: ClassAd) -> bool:
     try:
         return QueuedJob(ad).has_expressions
     except CrondorError:
-        return False  # a text that is no expression has no value to begin with
+        return False  # an invalid expression never had a value
 
 
 def _record(key: str, name: str, value: object) -> Record:

@@ -33,10 +33,10 @@ from crondor.schedd.protocol import Hold, write
 
 
 def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int | None = None) -> Arrival | None:
-    """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None for one that is not deferred.
+    """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None if it is not deferred.
 
-    ``known`` is the time that was read from the ad before: an expression is evaluated once. A time that is no positive
-    number is a missed one, and a window that is no number has no length. A real number counts by its whole part.
+    ``known`` is the time that was read from the ad before: an expression is evaluated once. A time that is not a
+    positive number counts as missed, and a window that is not a number as 0. A real loses its fraction.
     """
     if "DeferralTime" not in ad:
         return None
@@ -52,7 +52,7 @@ def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int
 
 
 def time_of(ad: ClassAd, context: Context) -> int | None:
-    """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
+    """Return the DeferralTime as the starter reads it (epoch seconds), None if it is not a number."""
     return integer(ad, "DeferralTime", context)
 
 
@@ -76,13 +76,12 @@ _WORDS: Final = {
 _WRITE: Final = os.O_WRONLY | os.O_CREAT
 
 
-# The rules are those of the manual (condor_submit) and of HTCondor 25.14's starter for the local universe. Nothing here
-# goes through a shell, and every text of the ad stays one argument, one variable, one path.
-# HTCondor: OsProc::StartJob.
+# The rules are those of the manual (condor_submit) and of HTCondor 25.14's starter for the local universe. No shell is
+# involved, and every text of the ad stays one argument, one variable, one path. HTCondor: OsProc::StartJob.
 class Process(NamedTuple):
-    """A process to be: texts whose bytes that are no UTF-8 are surrogates.
+    """A process to start, with surrogates for bytes that are not UTF-8.
 
-    ``files`` are those of its standard input, output and error: what they are called, their paths, their flags.
+    ``files`` are its standard input, output and error: their names, their paths, their flags.
     """
 
     executable: str
@@ -93,7 +92,7 @@ class Process(NamedTuple):
 
 
 def process_of(ad: ClassAd) -> Process | Hold:
-    """Return the process that a job asks for, or why it cannot be started."""
+    """Return the process of a job, or the hold if it cannot be started."""
     folder, command = string(ad, "Iwd") or "/", string(ad, "Cmd")
     if not command:
         return Hold("The job has no executable", FAILED_TO_CREATE_PROCESS, 2)
@@ -120,19 +119,19 @@ def process_of(ad: ClassAd) -> Process | Hold:
 def failure(what: str, path: str, number: int, why: str = "") -> Hold:
     """Return the hold of a job whose program could not be started.
 
-    ``number`` is the system's error number, and ``why`` what there is to say of it; empty: what the system says.
+    ``number`` is the system's error number, and ``why`` its description; empty: the system's.
     """
     reason = f"Failed to {_WORDS[what]} '{printable(path)}' (errno={number}: '{printable(why) or os.strerror(number)}')"
     return Hold(reason, _CODES[what], number)
 
 
 def failure_of(record: Mapping[str, Any]) -> Hold:
-    """Return the same for what a supervisor has written down. Raises KeyError and ValueError for what none has."""
+    """Return the same for a supervisor's record. Raises KeyError and ValueError for an invalid one."""
     return failure(str(record["failed"]), str(record["path"]), int(record["errno"]), str(record.get("why") or ""))
 
 
 def killing_of(ad: ClassAd, attribute: str) -> tuple[int, int]:
-    """Return the signal that an attribute of a job names, or KillSig, or SIGTERM; and the seconds until SIGKILL."""
+    """Return the signal in an attribute of a job, or KillSig, or SIGTERM; and the seconds until SIGKILL."""
     grace = int32(ad, "KillSigTimeout")
     for name in (attribute, "KillSig"):
         found = _signal(ad, name)
@@ -160,50 +159,50 @@ def _environment(ad: ClassAd) -> dict[str, str]:
 
 
 def _quoted(text: str) -> str:
-    """Return an attribute's text as the submit command has it, in the new syntax."""
+    """Return an attribute's text as in the submit command, in the new syntax."""
     return '"' + text.replace('"', '""') + '"'
 
 
 _PROGRAM: Final = 4
 _EXIT: Final = 6
-_made: Final = tuple.__new__  # a third of what the class itself takes
+_made: Final = tuple.__new__  # takes a third of the time of the class itself
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
 class Lasting(NamedTuple):
-    """A program of which it is known when it ends (seconds from its start), and how."""
+    """A program with a known end (seconds from its start) and exit."""
 
     seconds: int
     exit: Exit = SUCCESS
 
 
 class Programs(Protocol):
-    """What starts and ends programs; times are epoch seconds."""
+    """Starts and ends programs; times are epoch seconds."""
 
     def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:
-        """Return what is written into the job before its program is started."""
+        """Return what to write into the job before its program is started."""
 
     def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:
-        """Start the program of a run; a Hold says why that cannot be.
+        """Start the program of a run, or return a Hold if that is impossible.
 
-        None: it ends when it ends, and somebody will call ``Pool.ended``.
+        None: its end is unknown, and ``Pool.ended`` will be called.
         """
 
     def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
-        """End a program that was started; ``signal`` is the job's attribute that names how: KillSig, RemoveKillSig."""
+        """End a started program; ``signal`` is the job's attribute with the signal: KillSig, RemoveKillSig."""
 
     def suspend(self, job: PoolJob, run: JobRun) -> None:
-        """Stop a program for a while."""
+        """Suspend a program."""
 
     def resume(self, job: PoolJob, run: JobRun) -> None:
-        """Let a suspended program go on."""
+        """Continue a suspended program."""
 
 
 class DrawnPrograms:
-    """Programs that take the time the settings say, and end as these say."""
+    """Programs with run time and exit drawn from the settings."""
 
     def __init__(self, settings: PoolSettings) -> None:
-        """Take the lengths, the ways to end, and the seed."""
+        """Take the lengths, the exits, and the seed."""
         self._run_time = settings.run_time
         self._exits = settings.exits
         self._seed = settings.seed
@@ -217,11 +216,11 @@ class DrawnPrograms:
         return _NOTHING
 
     def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
-        """Draw how long it takes, and how it ends."""
+        """Draw its run time and exit."""
         return self.drawn(job, now)
 
     def drawn(self, job: PoolJob, now: int) -> Lasting:
-        """Return how long the program of a job's run takes that is started at ``now``, and how it ends."""
+        """Return the run time and exit of the program of a job's run that is started at ``now``."""
         if self._always is not None:
             return self._always
         time = job.gate.time
@@ -233,13 +232,13 @@ class DrawnPrograms:
         return _made(Lasting, (seconds, ending))
 
     def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
-        """Forget it: there is nothing to end."""
+        """Do nothing: there is nothing to end."""
 
     def suspend(self, job: PoolJob, run: JobRun) -> None:
-        """Leave it to the pool, which knows how long it has still to run."""
+        """Do nothing: the pool knows the remaining run time."""
 
     def resume(self, job: PoolJob, run: JobRun) -> None:
-        """Leave it to the pool."""
+        """Do nothing: the pool knows the remaining run time."""
 
 
 _TRANSFER: Final = 2
@@ -260,7 +259,7 @@ class Starter:
         freed: Callable[[Claim], None],
         programs: Programs,
     ) -> None:
-        """Take who holds jobs, makes them idle again, does what they want at exit, gets slots back, has programs."""
+        """Take the functions that hold jobs, make them idle, apply exit policies and take slots back; and programs."""
         self._core = core
         self.programs = programs
         self._hold = hold
@@ -269,7 +268,7 @@ class Starter:
         self._freed = freed
 
     def begin(self, job: PoolJob, run: JobRun) -> None:
-        """Send the files of a job that was matched."""
+        """Send the files of a matched job."""
         core = self._core
         settings, now = core.settings, core.timetable.now
         length = 0
@@ -282,12 +281,12 @@ class Starter:
         run.next = core.timetable.at(now + length, lambda _: self.arrive(job, run))
 
     def transfer(self, job: PoolJob) -> int:
-        """Return how long the files of a job's next run travel (seconds)."""
+        """Return the time to transfer the files of a job's next run (seconds)."""
         transfer = self._core.settings.transfer
         return transfer.low if transfer.is_fixed else transfer.drawn(self._core.chance(job, _TRANSFER))
 
     def arrive(self, job: PoolJob, run: JobRun) -> None:
-        """Wait, start, or have missed it, by the machine's clock: the files are there."""
+        """Wait, start, or miss the time, by the machine's clock: the files are there."""
         core = self._core
         run.arrived = now = core.timetable.now
         there = now if job.is_local else now + core.settings.skew
@@ -316,7 +315,7 @@ class Starter:
             run.next = core.timetable.at(now + core.settings.missed_delay, lambda _: self._hold(job, _MISSED))
 
     def _wake(self, job: PoolJob, run: JobRun, due: int) -> None:
-        """Start what has waited; on a clock that was stopped meanwhile it may have missed its time."""
+        """Start a waiting job; after a pause of the clock it may have missed its time."""
         if self._core.timetable.now > due:
             self.arrive(job, run)
         else:
@@ -331,7 +330,7 @@ class Starter:
         if not job.is_local:
             values["JobCurrentStartExecutingDate"] = now
         if marks:
-            core.write(job, {**values, **marks})  # at once: whoever is killed in between starts nothing twice
+            core.write(job, {**values, **marks})  # at once: after a crash in between, nothing is started twice
         else:
             core.count(job, values)
         begun = self.programs.start(job, run, now)
@@ -358,7 +357,7 @@ class Starter:
             self._freeze(job, run)
 
     def _freeze(self, job: PoolJob, run: JobRun, *, is_told: bool = True) -> None:
-        """Stop the clock of a program; where nobody is told, the queue knows it from the starter's first update."""
+        """Stop the clock of a program; unless ``is_told``, the queue learns of it with the starter's first update."""
         core = self._core
         if run.next is not None:
             run.left = run.next.time - core.now
@@ -381,7 +380,7 @@ class Starter:
         core.count(job, values)
 
     def resume(self, job: PoolJob, run: JobRun) -> None:
-        """Let a suspended run go on."""
+        """Continue a suspended run."""
         core = self._core
         run.is_suspended = False
         if run.started is not None:
@@ -405,10 +404,10 @@ class Starter:
         self._report(job, run)
 
     def _report(self, job: PoolJob, run: JobRun) -> None:
-        """Have the expressions that count at exit see how a program ended.
+        """Evaluate the exit policy after a program's end.
 
-        In the local universe they see the ad that the starter was given, with NumJobStarts as it was before; the queue
-        gets to know how the program ended only where the job is completed (JICLocalSchedd::notifyJobExit).
+        In the local universe it sees the starter's ad, with the old NumJobStarts; the queue learns how the program
+        ended only if the job is completed (JICLocalSchedd::notifyJobExit).
         """
         core = self._core
         values = run.exit.attributes
@@ -427,7 +426,7 @@ class Starter:
         self._settle(job, run, ruling, 0)
 
     def _settle(self, job: PoolJob, run: JobRun, ruling: Ruling, attempt: int) -> None:
-        """Have the shadow tell the schedd; it tries some times, then the job is queued again as if it had not ended."""
+        """Have the shadow inform the schedd; after some tries the job is queued again as if it had not ended."""
         core = self._core
         if core.flow is not None and not job.is_local and not core.flow.final(job, attempt):
             settings = core.settings.flow
@@ -442,13 +441,13 @@ class Starter:
         self._exited(job, ruling)
 
     def leave(self, job: PoolJob, signal: str = "KillSig") -> None:
-        """End a run from outside; a program that was started is evicted, with the signal that an attribute names."""
+        """End a run from outside; a started program is evicted, with the signal named by an attribute."""
         run, core = job.run, self._core
         if run is None:
             return
         if run.started is not None and not run.is_over:
             self.programs.stop(job, run, signal)
-            if not job.is_local:  # the starter reports how it has ended it, and the shadow tells the schedd
+            if not job.is_local:  # the starter reports how it has ended it, and the shadow informs the schedd
                 core.count(job, Exit(killing_of(run.ad, signal)[0], by_signal=True).attributes)
         core.tell(PoolEventKind.EVICTED, job)
         lost = {} if core.flow is None else core.flow.evict(job)
@@ -457,7 +456,7 @@ class Starter:
         self.free(job)
 
     def free(self, job: PoolJob) -> None:
-        """Take a job off its machine, and let another one have it."""
+        """Take a job off its machine, and give the machine to another."""
         run, job.run = job.run, None
         if run is None:
             return

@@ -32,11 +32,11 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Hold, write
 
 TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
-"""The attribute that names the program of a job's run, from before its start until the job is no longer running."""
+"""The attribute with the token of a job's run, from before its start until the job is no longer running."""
 
 
 class KeptQueue(ScheddQueue):
-    """The queue of an EmbeddedSchedd; ``ads`` are those of the jobs that ``take`` was called for."""
+    """The queue of an EmbeddedSchedd; ``ads`` are those of the jobs passed to ``take``."""
 
     def __init__(self, schedd: EmbeddedSchedd) -> None:
         """Take a queue that is open for writing."""
@@ -47,7 +47,7 @@ class KeptQueue(ScheddQueue):
         self.book = schedd.book
 
     def take(self, job: JobId) -> ClassAd:
-        """Return the ad of a job in the queue, whole."""
+        """Return the complete ad of a job in the queue."""
         mirror = self.mirror
         parent = mirror.ads.get(cluster_key(job.cluster), {})
         ad = self.ads[job] = mirror.make_ad(mirror.key(job), {**parent, **mirror.own(job)})
@@ -58,13 +58,13 @@ class KeptQueue(ScheddQueue):
         return self.embedded.next_cluster
 
     def enter(self, job: JobId, ad: ClassAd) -> None:
-        """Refuse: jobs come into the queue all at once, by EmbeddedSchedd.submit."""
+        """Raise: jobs enter the queue all at once, by EmbeddedSchedd.submit."""
         raise NotImplementedError(
             f"job {job} is submitted to the EmbeddedSchedd, and then taken ({len(ad)} attributes)"
         )
 
     def write(self, job: JobId, values: Mapping[str, object]) -> None:
-        """Set attributes of a job, on the disk when it returns; the token goes with the status it belongs to."""
+        """Set attributes of a job, on disk on return; the token is written with the status it belongs to."""
         ad, status = self.ads[job], values.get("JobStatus")
         stays = status is None or (status in ON_MACHINE and int32(ad, "JobStatus") in ON_MACHINE)
         if not stays and TOKEN in ad and TOKEN not in values:
@@ -73,11 +73,11 @@ class KeptQueue(ScheddQueue):
         write(ad, values)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
-        """Set attributes of a run as ``write`` does it."""
+        """Set attributes of a run like ``write``."""
         self.write(job.id, numbers)
 
     def plan(self, job: PoolJob, time: int) -> None:
-        """Set a DeferralTime as ``write`` does it."""
+        """Set a DeferralTime like ``write``."""
         self.write(job.id, {"DeferralTime": time})
 
     def leave(self, job: JobId) -> None:
@@ -90,18 +90,18 @@ RUN_TIME: Final = "CrondorRunTime"
 """The attribute with the DeferralTime of a job's last start."""
 
 _MOST_SPARE: Final = 50
-_PATIENCE: Final = 5.0  # seconds for a supervisor to say that the program has begun; a later answer counts too
+_PATIENCE: Final = 5.0  # seconds for a supervisor to report the start; a later answer counts too
 
 
 class _Child:
-    """A program, or what is left of one."""
+    """A program, or the rest of one."""
 
     __slots__ = ("deadline", "job", "owner", "supervisor", "token")
 
     def __init__(self, token: str, job: JobId | None, supervisor: subprocess.Popen[bytes] | None = None) -> None:
         self.token = token
-        self.owner = job  # whose it is, or was
-        self.job = job  # None: nobody waits for its end any more
+        self.owner = job  # its present or former job
+        self.job = job  # None: nothing waits for its end
         self.supervisor = supervisor
         self.deadline: float | None = None  # for SIGKILL
 
@@ -109,21 +109,21 @@ class _Child:
 class RealPrograms:
     """The programs of a session; ``clock`` returns epoch seconds.
 
-    ``mark`` is what is written into a job at each start, beside its token and its time.
+    ``mark`` is written into a job at each start, with its token and its time.
     """
 
     def __init__(self, records: Records, clock: Callable[[], float], mark: Mapping[str, object]) -> None:
-        """Begin with no program."""
+        """Start without programs."""
         self.records = records
         self._clock = clock
         self._mark = mark
         self._children: dict[str, _Child] = {}
         self._spare: list[subprocess.Popen[bytes]] = []
 
-    # The seam
+    # The interface of Programs
 
     def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:
-        """Return a new token, the time the run is for, and the number of starts: whoever takes it back needs both."""
+        """Return a new token, the time of the run, and the number of starts: both are needed to undo it."""
         return {
             TOKEN: uuid.uuid4().hex,
             RUN_TIME: time_of(run.ad, Context(now=now)),
@@ -166,20 +166,20 @@ class RealPrograms:
         self.records.send(token_of(job.ad), signal.SIGSTOP)
 
     def resume(self, job: PoolJob, run: JobRun) -> None:  # noqa: ARG002 - the same
-        """Let the process group go on."""
+        """Continue the process group."""
         self.records.send(token_of(job.ad), signal.SIGCONT)
 
-    # What was left by a session before
+    # Programs of an earlier session
 
     def adopt(self, token: str, job: JobId) -> RunState:
-        """Take over a run of before, and say how it stands; one that had not begun never will. Raises OSError."""
+        """Adopt an earlier run, and return its state; one that had not begun never will. Raises OSError."""
         course = self.records.settle(token)
         if course is not RunState.CALLED_OFF:
             self._children[token] = _Child(token, job)
         return course
 
     def sweep(self, wanted: Iterable[str]) -> int:
-        """End the programs of before that no job wants, forget what is over, and say how many had to be ended."""
+        """End the earlier programs that no job wants, forget finished ones, and return how many had to be ended."""
         found = 0
         for token in set(self.records.tokens()) - set(wanted):
             if self.records.course(token) is RunState.RUNS:
@@ -195,7 +195,7 @@ class RealPrograms:
 
     @property
     def running(self) -> int:
-        """How many programs there are, those included that are being ended."""
+        """Return the number of programs, including those being ended."""
         return len(self._children)
 
     def pid(self, job: PoolJob) -> int | None:
@@ -203,7 +203,7 @@ class RealPrograms:
         return self.records.pid(token_of(job.ad))
 
     def poll(self) -> list[tuple[JobId, RunEnd | None]]:
-        """Return the jobs whose programs have ended, with None where nobody knows how; kill those that do not end."""
+        """Return the jobs whose programs have ended, with None if the exit is unknown; kill those that do not end."""
         ended: list[tuple[JobId, RunEnd | None]] = []
         for child in list(self._children.values()):
             if child.deadline is not None and self._clock() >= child.deadline:
@@ -225,7 +225,7 @@ class RealPrograms:
         return ended
 
     def wait(self, seconds: float, wakeups: Sequence[int] = ()) -> None:
-        """Wait until a supervisor speaks, or one of ``wakeups`` (descriptors) can be read, at most some seconds."""
+        """Wait some seconds for a supervisor's report, or until one of ``wakeups`` (descriptors) is readable."""
         outputs = {
             child.supervisor.stdout.fileno(): child
             for child in self._children.values()
@@ -233,7 +233,7 @@ class RealPrograms:
         }
         deadlines = [child.deadline - self._clock() for child in self._children.values() if child.deadline is not None]
         if len(outputs) < len(self._children):
-            deadlines.append(0.2)  # those of before have no line to us
+            deadlines.append(0.2)  # earlier ones have no connection to us
         most = max(0.0, min([seconds, *deadlines]))
         for descriptor in select.select([*outputs, *wakeups], [], [], most)[0]:
             with suppress(BlockingIOError):
@@ -247,15 +247,15 @@ class RealPrograms:
             self.records.send(child.token, signal.SIGKILL)
 
     def prepare(self, number: int) -> None:
-        """Have some supervisors ready, since Python takes longer to start than a program; 50 at most."""
+        """Keep at most 50 supervisors ready, since Python takes longer to start than a program."""
         try:
             while len(self._spare) < min(number, _MOST_SPARE):
                 self._spare.append(self._spawn())
         except OSError:
-            pass  # it will be said where one is needed
+            pass  # reported when one is needed
 
     def let_go(self) -> None:
-        """Leave what runs to its supervisors: whoever opens the queue next finds it again."""
+        """Leave running programs to their supervisors: the next session finds them again."""
         for spare in self._spare:
             if spare.stdin is not None:
                 spare.stdin.close()
@@ -265,11 +265,11 @@ class RealPrograms:
         for child in self._children.values():
             if child.supervisor is not None:
                 _close(child.supervisor)
-                child.supervisor.returncode = child.supervisor.poll() or 0  # so that Popen does not complain of it
+                child.supervisor.returncode = child.supervisor.poll() or 0  # so that Popen does not complain about it
         self._children.clear()
 
     def _finish(self, job: JobId) -> Hold | None:
-        """End at once what is left of the program that a job had before: there are never two. Say if it does not."""
+        """Immediately end the job's previous program: there are never two. Return a hold if it does not end."""
         until = self._clock() + _PATIENCE
         for child in [child for child in self._children.values() if child.job is None and child.owner == job]:
             while self.records.course(child.token) is RunState.RUNS:
@@ -314,13 +314,13 @@ class RealPrograms:
 
 
 def token_of(ad: ClassAd) -> str:
-    """Return the token of a job's run, empty where it has none or one that no supervisor was ever given."""
+    """Return the token of a job's run, empty if it has none or an unknown one."""
     token = string(ad, TOKEN) or ""
     return token if token.isalnum() and token.isascii() else ""
 
 
 def _ask(child: subprocess.Popen[bytes], request: bytes) -> dict[str, Any]:
-    """Send a request to a supervisor and return what it says within its time, nothing if that is nothing."""
+    """Send a request to a supervisor and return its answer, empty if there is none in time."""
     if child.stdin is None or child.stdout is None:
         return {}
     with suppress(BrokenPipeError):

@@ -29,20 +29,20 @@ from crondor.schedd.protocol import Acted, Hold, ScheddError, Selection, read_co
 
 _STARTED: Final = ".started"
 _ENDED: Final = ".ended"
-_FORGOTTEN: Final = 86_400  # seconds until the record of a run that was called off is removed: no supervisor is so late
+_FORGOTTEN: Final = 86_400  # seconds until the record of a cancelled run is removed: no supervisor is that late
 
 
 class RunState(Enum):
-    """How a run stands."""
+    """The state of a run."""
 
     CALLED_OFF = "called off"  # its program never began, and never will
     RUNS = "runs"
     ENDED = "ended"
-    LOST = "lost"  # it began, and nobody knows how it ended
+    LOST = "lost"  # it began, and its end is unknown
 
 
 class RunEnd(NamedTuple):
-    """How a run ended: an Exit, or the Hold of a program that could not be started; seconds of processor time."""
+    """The end of a run: an Exit, or the Hold of a program that could not be started; seconds of processor time."""
 
     result: Exit | Hold
     user: float = 0.0
@@ -53,33 +53,33 @@ class Records:
     """The folder of the records."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder where it is not there. Raises Untrusted where another user could change it, and QueueIO."""
+        """Make the folder if it is missing. Raises Untrusted if another user could change it, and QueueIO."""
         self.folder = folder.resolve()
-        self._started: dict[str, Mapping[str, Any]] = {}  # they never change, and are needed where the folder is gone
+        self._started: dict[str, Mapping[str, Any]] = {}  # immutable, and needed if the folder is gone
         try:
             make_folder(self.folder)
         except OSError as error:
             raise refused_by_disk(self.folder, "the records of runs cannot be kept here", error) from error
 
     def tokens(self) -> Iterator[str]:
-        """Yield the runs there are records of."""
+        """Yield the runs with records."""
         yield from {path.stem for path in self.folder.glob("*.*") if path.suffix in {_STARTED, _ENDED}}
 
     def settle(self, token: str) -> RunState:
-        """Say how a run stands; one that has not begun is called off for ever. Raises OSError."""
+        """Return the state of a run; one that has not begun is cancelled forever. Raises OSError."""
         while True:
             course = self.course(token)
             if course is not None:
                 return course
             try:
                 is_ours = publish(str(self.folder), f"{token}{_STARTED}", {"called_off": True})
-            except FileNotFoundError:  # the folder has been removed: no supervisor can begin either
+            except FileNotFoundError:  # the folder was removed: no supervisor can begin either
                 is_ours = True
             if is_ours:
                 return RunState.CALLED_OFF
 
     def course(self, token: str) -> RunState | None:
-        """Say how a run stands, None where it may still begin."""
+        """Return the state of a run, None if it may still begin."""
         if self.ending(token) is not None:
             return RunState.ENDED
         started = self._read(token, _STARTED)
@@ -92,7 +92,7 @@ class Records:
         return RunState.ENDED if self.ending(token) is not None else RunState.LOST
 
     def ending(self, token: str) -> RunEnd | None:
-        """Return how a run ended, None where there is no record of it."""
+        """Return how a run ended, None if there is no record of it."""
         found = self._read(token, _ENDED)
         if found is None:
             return None
@@ -103,12 +103,12 @@ class Records:
         return RunEnd(result, float(found["user"]), float(found["system"]))
 
     def pid(self, token: str) -> int | None:
-        """Return the number of a run's process, the leader of its group; None where it runs no more."""
+        """Return the number of a run's process, the leader of its group; None if it no longer runs."""
         started = self._read(token, _STARTED) or {}
         return int(started["program"][0]) if self.is_alive(token, "program") else None
 
     def owner(self, token: str) -> str:
-        """Return the job of a run, as 1.0; empty where the record does not say."""
+        """Return the job of a run, as 1.0; empty if the record does not have it."""
         return str((self._read(token, _STARTED) or {}).get("job", ""))
 
     def started_at(self, token: str) -> int | None:
@@ -116,38 +116,38 @@ class Records:
         return self._time(token, _STARTED)
 
     def is_alive(self, token: str, who: str) -> bool:
-        """Return whether the ``supervisor`` or the ``program`` of a run is still the process that it was."""
+        """Return whether the ``supervisor`` or the ``program`` of a run is still the same process."""
         started = self._read(token, _STARTED) or {}
         if who not in started or started.get("boot") != boot():
             return False
         pid, begun = started[who]
         if begun:
             return start_time(int(pid)) == str(begun)
-        try:  # no /proc: somebody has that number
+        try:  # no /proc: some process has that number
             os.kill(int(pid), 0)
         except OSError:
             return False
         return True
 
     def send(self, token: str, number: int) -> bool:
-        """Send a signal to the process group of a run; say whether it was there."""
+        """Send a signal to the process group of a run; return whether it existed."""
         pid = self.pid(token)
         if pid is None:
             return False
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, number)
             if number not in {signal.SIGKILL, signal.SIGSTOP}:
-                os.killpg(pid, signal.SIGCONT)  # one that is stopped would never hear of it
+                os.killpg(pid, signal.SIGCONT)  # a stopped process would not receive it
             return True
         return False
 
     def killing(self, token: str) -> tuple[int, int]:
-        """Return the signal to end a run with, and the seconds until SIGKILL, as its job had it."""
+        """Return the signal to end a run with, and the seconds until SIGKILL, from its job."""
         number, grace = (self._read(token, _STARTED) or {}).get("killing", (int(signal.SIGTERM), 0))
         return int(number), int(grace)
 
     def forget(self, token: str, now: int | None = None) -> None:
-        """Remove the records of a run that is over; with ``now``, one that was called off only when it is old."""
+        """Remove the records of a finished run; with ``now``, those of a cancelled one only when they are old."""
         if now is not None and self.course(token) is RunState.CALLED_OFF:
             made = self._time(token, _STARTED)
             if made is not None and now - made < _FORGOTTEN:
@@ -184,26 +184,26 @@ _ASKED: Final = ".asked"
 _ANSWERED: Final = ".answered"
 _BELL: Final = "bell"
 _LARGEST: Final = 1 << 20  # bytes of a request
-_OWN: Final = "crondor"  # how the attributes of a session itself begin, in lower case
+_OWN: Final = "crondor"  # prefix of a session's own attributes, in lower case
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
-# ``requests/TOKEN.asked`` in the session's folder is a request, ``requests/TOKEN.answered`` what came of it. Whoever
-# removes a request first has it: the session, which then does it, or the one who asked, who then knows that it never
-# will be done. ``requests/bell`` is a pipe that wakes the session up.
+# ``requests/TOKEN.asked`` in the session's folder is a request, ``requests/TOKEN.answered`` its result. Removing the
+# request file takes it: the session then performs it, or the requester knows that it never will be. ``requests/bell``
+# is a pipe that wakes the session up.
 class Request:
-    """One request of another process, given to whoever has the queue in a folder open.
+    """One request to the process that has the queue in a folder open.
 
-    Look for the ``answer`` until it is there; ``withdraw`` says whether that came before it was taken up.
+    Poll ``answer``; ``withdraw`` returns whether the request was still unread.
     """
 
     def __init__(self, folder: Path, request: Mapping[str, object]) -> None:
-        """Leave the request there, and ring. Raises OSError where no session has ever listened."""
+        """Write the request, and wake the session. Raises OSError if no session has ever listened."""
         self._folder = str(folder / FOLDER)
         self._name = uuid.uuid4().hex
         me = os.getpid()
         publish(self._folder, f"{self._name}{_ASKED}", {**request, "by": [me, start_time(me)]})
-        with suppress(OSError):  # nobody listens now
+        with suppress(OSError):  # nothing listens now
             bell = os.open(f"{self._folder}/{_BELL}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 if stat.S_ISFIFO(os.fstat(bell).st_mode):
@@ -212,7 +212,7 @@ class Request:
                 os.close(bell)
 
     def answer(self) -> dict[str, Any] | None:
-        """Return what came of it, None as long as that is open."""
+        """Return the answer, None while there is none."""
         path = Path(self._folder) / f"{self._name}{_ANSWERED}"
         found = _read(path)
         if found is not None:
@@ -221,7 +221,7 @@ class Request:
         return found
 
     def withdraw(self) -> bool:
-        """Take the request back; say whether nobody had taken it up."""
+        """Take the request back; return whether it was still unread."""
         try:
             (Path(self._folder) / f"{self._name}{_ASKED}").unlink()
         except OSError:
@@ -230,10 +230,10 @@ class Request:
 
 
 class Requests:
-    """The requests to a session; ``bell`` is a descriptor that can be read when somebody rings, None without one."""
+    """The requests to a session; ``bell`` is a descriptor that is readable after a request, None without one."""
 
     def __init__(self, folder: Path) -> None:
-        """Make their folder, and forget answers that nobody waits for.
+        """Make their folder, and delete unclaimed answers.
 
         Raises Untrusted for a folder that another user could change, and OSError.
         """
@@ -252,9 +252,9 @@ class Requests:
                 self.close()
 
     def serve(self, perform: Callable[[Mapping[str, Any]], Mapping[str, object]]) -> None:
-        """Do what is asked for, in the order it came, and answer.
+        """Perform the requests in their order, and answer.
 
-        Raises QueueIO where the disk refuses: then nobody is answered.
+        Raises QueueIO if the disk fails: then nothing is answered.
         """
         for name, request in self._taken():
             try:
@@ -275,7 +275,7 @@ class Requests:
             self.bell = None
 
     def _taken(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the requests of processes that still wait for the answer; none of them is there any more."""
+        """Yield the requests of processes that still wait for the answer, and delete all."""
         try:
             with os.scandir(self._folder) as found:
                 waiting = [(each.stat().st_mtime_ns, each.name) for each in found if each.name.endswith(_ASKED)]
@@ -293,9 +293,9 @@ class Requests:
 
 
 def perform(pool: Pool, embedded: EmbeddedSchedd, request: Mapping[str, Any]) -> dict[str, object]:
-    """Do to jobs what a request says: ``hold``, ``release``, ``remove`` or ``edit``, and return what was done.
+    """Apply a request to jobs: ``hold``, ``release``, ``remove`` or ``edit``, and return what was done.
 
-    Jobs that the pool does not have are left to the queue. Raises CrondorError; what is no request raises KeyError,
+    Jobs that the pool does not have are left to the queue. Raises CrondorError; an invalid request raises KeyError,
     TypeError or ValueError.
     """
     chosen = Selection.parse(request["jobs"], request["constraint"])
@@ -377,7 +377,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _waits(by: object) -> bool:
-    """Return whether the process that asked is still there."""
+    """Return whether the requesting process still exists."""
     if not isinstance(by, list) or len(by) != 2 or not isinstance(by[0], int):
         return False
     return start_time(by[0]) == by[1] if by[1] else True

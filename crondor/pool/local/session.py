@@ -41,14 +41,14 @@ from crondor.rights.walk import APPENDING, append, is_there, open_own, open_plai
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold, edited
 
-_PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two starts of a job that asks for no time
+_PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two starts of a job without a time
 
 
 class WallTimetable(Timetable):
-    """A timetable whose ``now`` is what it was told, however late something was done."""
+    """A timetable whose ``now`` is the time it was given, however late an action is."""
 
     def advance(self, until: int, most: int | None = None) -> bool:
-        """Do what is due at a time, ``most`` things at most; say whether all of it was done."""
+        """Do what is due at a time, at most ``most`` actions; return whether all of it was done."""
         self.now = max(self.now, until)
         done = 0
         while True:
@@ -67,11 +67,11 @@ class WallTimetable(Timetable):
 class PromptTurns:
     """A schedd whose passes come at once, and which considers a local job as soon as its gates are open.
 
-    ``closed`` are the jobs that are not considered any more, ``is_closed`` says that none does.
+    ``closed`` are jobs that are no longer considered, ``is_closed``: none is.
     """
 
     def __init__(self) -> None:
-        """Begin with all jobs welcome."""
+        """Start with all jobs allowed."""
         self.closed: set[JobId] = set()
         self.is_closed = False
         self._last: dict[JobId, int] = {}
@@ -89,7 +89,7 @@ class PromptTurns:
         return None
 
     def local(self, job: JobId, opens: int, now: int) -> int | None:
-        """Return the moment the gates open; a job that is queued again and asks for no time waits a little."""
+        """Return the moment the gates open; a job that is queued again without a time waits a little."""
         if self.is_closed or job in self.closed:
             return None
         last = self._last.get(job)
@@ -99,53 +99,53 @@ class PromptTurns:
 
 
 SPEC: Final = "CrondorSpec"
-"""The attribute with the path of the submit file a job came from; jobs without it are left alone."""
+"""The attribute with the path of a job's submit file; jobs without it are left alone."""
 SPEC_JOB: Final = "CrondorSpecJob"
 """The attribute with its number among the jobs of that file."""
 SESSION: Final = "CrondorSession"
 """The attribute with the name of the session that submitted it."""
 NEW: Final = "CrondorIsNew"
-"""The attribute of a job of which nobody has been told yet that it was submitted."""
+"""The attribute of a job whose submission has not been reported yet."""
 TOLD: Final = "CrondorToldToken"
-"""The attribute with the token of the last start that somebody was told of."""
+"""The attribute with the token of the last start that was reported."""
 STARTED: Final = "CrondorRunSession"
 """The attribute with the name of the session that started it last."""
 
 MARKER: Final = "session"
-"""The file that is in the folder while a session is not over."""
+"""The file that exists in the folder while a session is not over."""
 
 LOST: Final = "Its program was under way when this ended, and how it went is not known"
 LEFT: Final = "Its program was ended with the session"
 
 _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
-_LEAD: Final = 5  # seconds before its time, from which on a run has its supervisor ready
-_PATIENCE: Final = 10.0  # seconds for what was killed to be gone
-_LONGEST_WAIT: Final = 15.0  # seconds for a session to take a request up, and as many to answer
-_LOOK: Final = 0.02  # seconds between two looks at the answer
-_POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe tells of them
+_LEAD: Final = 5  # seconds before its time from which a run has its supervisor ready
+_PATIENCE: Final = 10.0  # seconds for killed processes to be gone
+_LONGEST_WAIT: Final = 15.0  # seconds for a session to read a request, and as many to answer
+_LOOK: Final = 0.02  # seconds between two checks of the answer
+_POLL: Final = 1.0  # seconds between two checks of the requests, without a pipe
 
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """What a session is to do: each job's next run only (``once``), nothing new after a time (epoch seconds)."""
+    """The plan of a session: each job's next run only (``once``), nothing new after a time (epoch seconds)."""
 
     once: bool = False
     until: int | None = None
 
 
 class Session(AbstractContextManager["Session"]):
-    """The jobs of a queue's folder, run as time passes: ``submit``, ``begin``, and ``step`` until it says False.
+    """The jobs of a queue's folder, run as time passes: ``submit``, ``begin``, and ``step`` until it returns False.
 
-    ``clock`` returns epoch seconds with their fraction. ``was_killed`` says that the session before did not end by
-    itself: this one goes on with its plan. Use it as a context manager. It is for one thread.
+    ``clock`` returns epoch seconds with their fraction. ``was_killed``: the session before did not end by itself, and
+    this one continues its plan. Use it as a context manager, in one thread.
     """
 
     def __init__(self, folder: Path, settings: PoolSettings, clock: Callable[[], float], plan: SessionPlan) -> None:
         """Open the queue.
 
-        Raises QueueLocked where another session has it, Untrusted where another user could have made or could change
-        it, DamagedLog, QueueIO and UnknownZone.
+        Raises QueueLocked if another session has it, Untrusted if another user could have made or could change it,
+        DamagedLog, QueueIO and UnknownZone.
         """
         self.folder = folder
         self.plan = plan
@@ -163,7 +163,7 @@ class Session(AbstractContextManager["Session"]):
         self._name, self.was_killed = self._mark()
         self._queue = KeptQueue(self.embedded)
         for job in [job for job in self.embedded.mirror if self._is_over(job)]:
-            self.embedded.leave(job)  # a session that was killed may have come no further
+            self.embedded.leave(job)  # a killed session may have come no further
         self._turns = PromptTurns()
         self.programs = RealPrograms(Records(self.folder / _RUNS), self._clock, {STARTED: self._name})
         try:
@@ -181,7 +181,7 @@ class Session(AbstractContextManager["Session"]):
         self.pool.watchers.append(self._note)
 
     def _mark(self) -> tuple[str, bool]:
-        """Return the session's name, and whether it is that of one which was killed."""
+        """Return the session's name, and whether it is that of a killed one."""
         path = self.folder / MARKER
         name = uuid.uuid4().hex
         try:
@@ -198,7 +198,7 @@ class Session(AbstractContextManager["Session"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the queue; a session that had nothing more to do is over."""
+        """Close the queue; a session without anything left to do is over."""
         if kind is None and self.is_there:
             with suppress(OSError):
                 (self.folder / MARKER).unlink()
@@ -209,9 +209,9 @@ class Session(AbstractContextManager["Session"]):
     # Jobs
 
     def submitted(self, spec: str) -> list[JobId] | None:
-        """Return the jobs of a submit file that are in the queue; None where they are still to be submitted.
+        """Return the jobs of a submit file that are in the queue; None if they are still to be submitted.
 
-        Jobs that this session submitted before it was killed are not submitted again, though all have left.
+        Jobs that this session submitted before it was killed are not submitted again, even if all have left.
         """
         found = [job for job in self.embedded.mirror if self._has(job, spec)]
         if found:
@@ -221,7 +221,7 @@ class Session(AbstractContextManager["Session"]):
         return None
 
     def ran_at(self, spec: str, ads: Sequence[ClassAd]) -> dict[int, int]:
-        """Return those of a file's jobs, by their number, that had their run at the same DeferralTime already.
+        """Return the numbers of a file's jobs that had their run at the same DeferralTime already.
 
         Jobs with cron attributes are not among them: their next time is a later one.
         """
@@ -242,7 +242,7 @@ class Session(AbstractContextManager["Session"]):
         return self.embedded.submit(made)
 
     def begin(self) -> int:
-        """Bring in the jobs of the queue, and return how many programs of before still run.
+        """Add the jobs of the queue, and return how many earlier programs still run.
 
         Raises QueueIO, and OSError for records that cannot be read.
         """
@@ -269,7 +269,7 @@ class Session(AbstractContextManager["Session"]):
         return found
 
     def _untold(self, job: JobId, started: int | None) -> list[PoolEventKind]:
-        """Return what a session before had no time to tell."""
+        """Return the events that an earlier session did not report."""
         ad = self._queue.ads[job]
         found = [PoolEventKind.SUBMITTED] if boolean(ad, NEW) else []
         if started is not None and string(ad, TOLD) != token_of(ad):
@@ -296,7 +296,7 @@ class Session(AbstractContextManager["Session"]):
 
     @property
     def is_there(self) -> bool:
-        """Return whether the folder is still the one that was opened: somebody may have removed it."""
+        """Return whether the folder is still the opened one: it may have been removed."""
         return self._marked is not None and _identity(self.folder / MARKER) == self._marked
 
     @property
@@ -305,9 +305,9 @@ class Session(AbstractContextManager["Session"]):
         return self._turns.is_closed
 
     def step(self, longest: float, wakeup: int | None = None, rest: Callable[[], None] | None = None) -> bool:
-        """Do what is due, then wait for what comes next, ``longest`` seconds at most; say whether more is to come.
+        """Do what is due, then wait for the next action, at most ``longest`` seconds; return whether more is to come.
 
-        ``wakeup`` is a descriptor that ends the wait, ``rest`` is called before it. Where the folder is no longer there
+        ``wakeup`` is a descriptor that ends the wait, ``rest`` is called before it. If the folder no longer exists
         (``is_there``), nothing more is started. Raises QueueIO.
         """
         now = int(self._clock())
@@ -333,7 +333,7 @@ class Session(AbstractContextManager["Session"]):
         return True
 
     def _prepare(self, now: int) -> int | None:
-        """Make ready what starts soon; return when to look again (epoch seconds), None: nothing is planned."""
+        """Prepare runs that start soon; return when to check again (epoch seconds), None: nothing is planned."""
         until = self.plan.until
         next_times = (self.pool.next_time, None if self.is_closed or until is None else until + 1)
         soon = min((time for time in next_times if time), default=None)
@@ -372,7 +372,7 @@ class Session(AbstractContextManager["Session"]):
         self.programs.records.forget(token)
 
     def _give_up(self, job: PoolJob, reason: str) -> None:
-        """Leave a run that cannot be told to have ended: it must not run again in its window.
+        """End a run whose result is unknown: it must not run again in its window.
 
         A crontab job gets its next time; another one is held.
         """
@@ -384,7 +384,7 @@ class Session(AbstractContextManager["Session"]):
     # The end
 
     def close(self) -> None:
-        """Start nothing more; what waits for its time is idle again."""
+        """Start nothing more; jobs that wait for their time become idle again."""
         if self.is_closed:
             return
         self._turns.is_closed = True
@@ -407,7 +407,7 @@ class Session(AbstractContextManager["Session"]):
             self.programs.poll()
 
     def missed(self) -> list[JobId]:
-        """Return the jobs that are idle and will never start: no time of theirs is to come."""
+        """Return the jobs that are idle and will never start: they have no future time."""
         return [
             job.id
             for job in self.pool.jobs.values()
@@ -424,7 +424,7 @@ class Session(AbstractContextManager["Session"]):
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of that name, None where there is none."""
+    """Return the identity of a file, None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -438,7 +438,7 @@ def is_missed(seen: PoolEvent) -> bool:
 
 
 def _is_due(job: PoolJob, until: int) -> bool:
-    """Return whether a job that waits on its machine starts until then."""
+    """Return whether a job that waits on its machine starts by a time."""
     run = job.run
     return run is not None and run.started is None and run.next is not None and run.next.time <= until
 
@@ -461,21 +461,21 @@ _MODE: Final = 0o664
 
 
 class JobLogs:
-    """Writes what a pool tells; ``note`` is the watcher.
+    """Writes the events of a pool; ``note`` is the watcher.
 
-    ``host`` is this machine as the events name it, ``zone`` that of their times. A log that cannot be written is
+    ``host`` is this machine's name in the events, ``zone`` that of their times. A log that cannot be written is
     reported once and ends no job.
     """
 
     def __init__(self, host: str, zone: tzinfo, report: Callable[[Diagnostic], None]) -> None:
-        """Take what the events say beside the jobs."""
+        """Take the common facts of the events."""
         self._host = f"<{host}>"
         self._zone = zone
         self._report = report
         self._refused: set[str] = set()
 
     def note(self, seen: PoolEvent) -> None:
-        """Append the events of something that has happened."""
+        """Append the log events of a pool event."""
         path = log_path(seen.job.ad)
         if path is None or path == os.devnull:
             return
@@ -501,7 +501,7 @@ class JobLogs:
 
 
 def log_path(ad: ClassAd) -> str | None:
-    """Return where a job's user log is, None where it has none."""
+    """Return the path of a job's user log, None if it has none."""
     log, folder = string(ad, "UserLog"), string(ad, "Iwd")
     if not log:
         return None
@@ -509,7 +509,7 @@ def log_path(ad: ClassAd) -> str | None:
 
 
 def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return what the session that has a queue's folder answers to a request, None where none took the request up.
+    """Return the answer of the session of a queue's folder to a request, None if no session read it.
 
     Raises CrondorError.
     """
@@ -540,7 +540,7 @@ def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
 
 
 def _waited(look: Callable[[], dict[str, Any] | None], is_there: Callable[[], bool]) -> dict[str, Any] | None:
-    """Look for an answer as long as there is somebody to give it, and for some seconds at most."""
+    """Poll for an answer while its sender exists, for at most some seconds."""
     end = monotonic() + _LONGEST_WAIT
     while monotonic() < end:
         found = look()

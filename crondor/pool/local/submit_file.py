@@ -17,12 +17,12 @@ from crondor.schedule import Universe, misspelt
 from crondor.submit import SubmitFile, job_ads
 
 NAME: Final = "CrondorName"
-"""The attribute with what a person calls the job: the file, and the line of its queue statement."""
+"""The attribute with a job's label for people: the file, and the line of its queue statement."""
 
-MOST: Final = 10_000  # jobs of one file; a session of more is a slip of the finger
+MOST: Final = 10_000  # jobs of one file; more are probably a mistake
 
 DIGEST: Final = "CrondorSpecDigest"
-"""The attribute with the digest of the file's text, when its jobs came into the queue."""
+"""The attribute with the digest of the file's text when its jobs were submitted."""
 
 _LOCAL: Final = ("universe = local",)
 _TAKEN: Final = {Universe.VANILLA: "vanilla", Universe.SCHEDULER: "scheduler"}
@@ -30,7 +30,7 @@ _OTHERS: Final = ("WantDocker", "WantContainer", "DockerImage", "ContainerImage"
 
 
 class RunFile(NamedTuple):
-    """A submit file and its jobs, one ad each; ``path`` is how the queue knows it."""
+    """A submit file and its jobs, one ad each; ``path`` is its path in the queue."""
 
     path: str
     label: str
@@ -39,15 +39,14 @@ class RunFile(NamedTuple):
 
 
 def digest_of(source: Source) -> str:
-    """Return what tells a text from others."""
+    """Return the digest of a text."""
     return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def read_spec(path: str, source: Source, cluster: int, read: Callable[[Source, Sequence[str]], SubmitFile]) -> RunFile:
-    """Read a submit file that the queue knows as ``path``, whose jobs will be of a cluster.
+    """Read a submit file with the path ``path`` in the queue, whose jobs will be in a cluster.
 
-    ``read`` reads a text, with some lines appended. Raises CrondorError, and does so
-    for jobs that cannot run here.
+    ``read`` reads a text, with some lines appended. Raises CrondorError, also for jobs that cannot run here.
     """
     file = read(source, ())
     made = list(_ads(file, cluster))
@@ -72,7 +71,7 @@ def read_spec(path: str, source: Source, cluster: int, read: Callable[[Source, S
 
 
 class _Origin(NamedTuple):
-    """What is said of a job, and what it is called."""
+    """The place and the label of a job."""
 
     label: str
     findings: tuple[Diagnostic, ...]
@@ -80,7 +79,7 @@ class _Origin(NamedTuple):
 
 
 def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:
-    """Yield each job's ad. Raises InvalidSubmit, and CrondorError for too many jobs or some that are made later."""
+    """Yield each job's ad. Raises InvalidSubmit, and CrondorError for too many jobs or late ones."""
     if file.job_count > MOST:
         message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor runs at once"
         raise CrondorError(Diagnostic("run-many", message, help="queue fewer"))
@@ -102,7 +101,7 @@ def _universe(ad: ClassAd) -> int:
 
 
 def _unfit(ad: ClassAd, origin: _Origin) -> Iterator[Diagnostic]:
-    """Say why a job cannot run on this machine by itself."""
+    """Return why a job cannot run on this machine by itself."""
     universe = _universe(ad)
     hint = "submit it to a pool, or write universe = local"
     if universe not in {*_TAKEN, Universe.LOCAL}:
@@ -123,6 +122,6 @@ def _treated(file: SubmitFile, universe: str) -> Diagnostic:
 
 
 def _owned(ad: ClassAd, label: str) -> ClassAd:
-    """Return a job's ad with what says whose it is, and what it is called."""
+    """Return a job's ad with its owner and label."""
     owner = getpass.getuser()
     return edited(ad, {"Owner": owner, "User": f"{owner}@{platform.node()}", NAME: label})

@@ -19,7 +19,7 @@ import signal
 import sys
 import time
 
-TYPE_CHECKING = False  # typing itself takes longer to import than all of this
+TYPE_CHECKING = False  # importing typing takes longer than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _BITS = 0o666
 _ENDINGS = tuple(each for each in signal.Signals if each.name in {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"})
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
-_ROUNDS = 2000  # of looking for what is left; what forks faster than that, or hangs in the kernel, stays
+_ROUNDS = 2000  # attempts to find remaining processes; faster forks, or processes hanging in the kernel, stay
 _PAUSE = 0.001  # seconds between them
 
 
 class _FailedStart(Exception):
-    """What cannot be opened or run."""
+    """A file or program that cannot be opened or run."""
 
     def __init__(self, what: str, path: str, error: OSError) -> None:
         super().__init__(what)
@@ -42,7 +42,7 @@ class _FailedStart(Exception):
 
 
 def start_time(pid: int) -> str:
-    """Return when a process started, in the kernel's ticks since boot; empty where there is none, or it is a zombie."""
+    """Return when a process started, in the kernel's ticks since boot; empty if it does not exist or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - pathlib takes longer than all of this
             fields = file.read().rpartition(b")")[2].split()
@@ -52,7 +52,7 @@ def start_time(pid: int) -> str:
 
 
 def publish(folder: str, name: str, record: object) -> bool:
-    """Make a file with a record, on the disk when this returns; say whether it was not there yet."""
+    """Make a file with a record, on disk on return; return whether it did not exist yet."""
     path = f"{folder}/{name}"
     temporary = f"{path}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -81,7 +81,7 @@ def publish(folder: str, name: str, record: object) -> bool:
 
 
 def main() -> None:
-    """Keep one program."""
+    """Supervise one program."""
     folder = sys.argv[1]
     _adopt()
     text = sys.stdin.buffer.read()
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _keep(folder: str, token: str, request: Record) -> Record | None:
-    """Start the program, wait for it, and return how it ended; None where it was called off."""
+    """Start the program, wait for it, and return how it ended; None if it was cancelled."""
     files = _open(request)
     gate, failure = os.pipe(), os.pipe()
     pid = os.fork()
@@ -141,7 +141,7 @@ def _keep(folder: str, token: str, request: Record) -> Record | None:
 
 
 def _adopt() -> None:
-    """Become the parent of every process of the program that loses its own, new sessions included (Linux)."""
+    """Become the parent of every orphaned process of the program, new sessions included (Linux)."""
     try:
         import ctypes  # noqa: PLC0415 - a Python can be without it
 
@@ -151,7 +151,7 @@ def _adopt() -> None:
 
 
 def _end_family(pid: int) -> None:
-    """Kill what a program that has ended left behind, while its number is not free yet for anybody else."""
+    """Kill what a finished program left running, while its process number is still reserved."""
     _kill(os.killpg, pid)
     for _ in range(_ROUNDS):
         left = [child for child in _children() if child != pid]
@@ -180,7 +180,7 @@ def _children() -> list[int]:
 
 
 def boot() -> str:
-    """Return what tells this start of the machine from others."""
+    """Return the identity of this boot of the machine."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123 - the same
             return file.read().strip()
@@ -221,13 +221,13 @@ def _enter(folder: str) -> None:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a file of the program. Whose folder it is in could have root write over any other one by a link."""
+    """Open a file of the program. The owner of its folder could make root write elsewhere by a link."""
     if os.geteuid() != 0:
         return os.open(_bytes(path), flags | os.O_NOCTTY, _BITS)
     rights = os.path.abspath(os.path.join(__file__, "..", "..", "..", "rights"))  # noqa: PTH100, PTH118 - as above
     sys.path.insert(0, rights)
     try:
-        walk = __import__("walk")  # it stands by itself, and the package takes longer to import than a program to start
+        walk = __import__("walk")  # it has no dependencies; importing the package takes longer than starting a program
     finally:
         sys.path.remove(rights)
     descriptor: int = walk.open_own(os.fsdecode(_bytes(path)), flags | os.O_NOCTTY, _BITS)
@@ -235,7 +235,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _become(request: Record, files: list[int], gate: tuple[int, int], failure: tuple[int, int]) -> None:
-    """Become the program, once the gate is opened; never return."""
+    """Become the program once the gate is open; never return."""
     try:
         os.close(gate[1])
         os.setsid()

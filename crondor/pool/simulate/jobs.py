@@ -39,7 +39,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """The options, as they were written."""
+    """The options as written."""
 
     interval: int
     match_delay: str
@@ -120,7 +120,7 @@ class Group(NamedTuple):
 
 
 class LineChange(NamedTuple):
-    """A line of a submit file to change, or to add before the queue statement; ``old`` is None for one to add."""
+    """A line of a submit file to change, or to add before the queue statement; ``old`` is None for a new line."""
 
     name: str
     line: int | None
@@ -144,7 +144,7 @@ class LineChange(NamedTuple):
 
 
 class SimulatedResult(NamedTuple):
-    """What became of the jobs of a group in one dialect."""
+    """The results of the jobs of a group in one dialect."""
 
     outcome: JobOutcome
     enough: Enough | None
@@ -162,16 +162,16 @@ class Simulated:
     groups: list[Group] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     sides: dict[Dialect, list[SimulatedResult]] = field(default_factory=dict)
-    has_failed: bool = False  # a file that cannot be simulated
+    has_failed: bool = False  # a file cannot be simulated
 
     @property
     def job_count(self) -> int:
-        """How many jobs there are."""
+        """The number of jobs."""
         return sum(group.jobs.count for group in self.groups)
 
     @cached_property
     def numbers(self) -> Mapping[JobId, int]:
-        """The number of each job's group, once all files are taken; a file is a cluster."""
+        """The number of each job's group, once all files are added; a file is a cluster."""
         found: dict[JobId, int] = {}
         clusters: dict[int, int] = {}
         procs: Counter[int] = Counter()
@@ -183,9 +183,9 @@ class Simulated:
         return found
 
     def named(self, group: Group, outcome: JobOutcome) -> int:
-        """Return how many runs the fields of a group's jobs name in the span, as the manual reads them.
+        """Return how many runs the fields of a group's jobs name in the span, in the manual's reading.
 
-        It is what was planned where the jobs do not stay until the end, or nothing repeats them.
+        If the jobs leave before the end, or nothing repeats them, it is the number of planned runs.
         """
         if outcome.has_left or outcome.trouble:
             return outcome.planned
@@ -193,7 +193,7 @@ class Simulated:
             times = JobTimes.from_queue(QueuedJob(group.ad), self.start, zone=self.clock.zone)
             window = times.schedule.window
             if times.schedule.recurrence is not None and isinstance(window, int):
-                # A run whose window reaches the end is planned only if it has started.
+                # A run whose window reaches the end is only planned if it has started.
                 least, most = (group.jobs.count * self._count(times, end) for end in (self.end - window - 1, self.end))
                 return min(max(least, outcome.planned - outcome.repeated), most)
         return outcome.planned
@@ -206,12 +206,12 @@ class Simulated:
 
     @property
     def is_fine(self) -> bool:
-        """Return whether every planned run starts, as a real pool does it."""
+        """Return whether every planned run starts, as in a real pool."""
         side = next(iter(self.sides.values()), [])
         return not self.has_failed and bool(side) and not any(_is_bad(result.outcome) for result in side)
 
     def take(self, file: SubmitFile, *, is_named_alone: bool = False) -> None:
-        """Take the jobs of a file; ``is_named_alone``: they are called by its name without a line.
+        """Add the jobs of a file; ``is_named_alone``: their label is its name without a line.
 
         Raises CrondorError for what is refused, and for too many jobs in all.
         """
@@ -230,23 +230,23 @@ class Simulated:
             self.findings += self._unfit(group)
 
     def refuse(self, error: CrondorError) -> None:
-        """Keep why a file is not simulated."""
+        """Record why a file is not simulated."""
         self.findings += error.diagnostics
         self.has_failed = True
 
     def check(self) -> None:
-        """Raise CrondorError where there are too many jobs."""
+        """Raise CrondorError if there are too many jobs."""
         if self.job_count > MOST_JOBS:
             message = f"{self.job_count} jobs are too many to simulate at once: {MOST_JOBS} are the most"
             raise CrondorError(Diagnostic("simulate-jobs", message, help="simulate the files one by one"))
 
     @property
     def _known(self) -> frozenset[str]:
-        """The commands that the administrator has added."""
+        """Return the commands that the administrator has added."""
         return frozenset() if self.access_point is None else self.access_point.commands
 
     def _ads(self, file: SubmitFile) -> tuple[list[tuple[JobGroup, ClassAd]], list[Diagnostic]]:
-        """Return the ads of a file, as the access point stores them where its configuration is known.
+        """Return the ads of a file, as the access point stores them if its configuration is known.
 
         Raises CrondorError for what is refused.
         """
@@ -261,7 +261,7 @@ class Simulated:
         return [(each.jobs, each.ad) for each in stored], said
 
     def _unfit(self, group: Group) -> list[Diagnostic]:
-        """Say where the simulated pool cannot answer: a universe it has not, Requirements that no machine meets."""
+        """Yield where the simulated pool has no answer: an unsupported universe, Requirements that no machine meets."""
         universe = int32(group.ad, "JobUniverse")
         if universe == Universe.GRID:
             message = "a grid universe job leaves for another system: nothing of it is simulated"
@@ -286,7 +286,7 @@ class Simulated:
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
     ) -> None:
-        """Simulate in a dialect, and keep the results. Raises UnknownZone."""
+        """Simulate in a dialect, and store the results. Raises UnknownZone."""
         clusters: dict[int, list[ClassAd]] = {}
         for group in self.groups:
             clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
@@ -302,7 +302,7 @@ class Simulated:
         ]
 
     def _lines(self, commands: Sequence[str], spans: Sequence[range]) -> list[list[int]]:
-        """Return the numbers of jobs, those together for which the same line would be changed."""
+        """Return the numbers of jobs, grouped by the line that would be changed."""
         found: dict[tuple[object, ...], list[int]] = {}
         for group, span in zip(self.groups, spans, strict=True):
             change = _change(group, commands, 0)
@@ -310,7 +310,7 @@ class Simulated:
         return list(found.values())
 
     def changes(self, group: Group, result: SimulatedResult) -> list[LineChange]:
-        """Return what to write so that all runs would have started; each change is enough by itself."""
+        """Return the changes with which all runs would have started; each is enough by itself."""
         outcome, enough = result.outcome, result.enough
         if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[RunOutcome.LATE]):
             return []
@@ -332,7 +332,7 @@ def _is_bad(outcome: JobOutcome) -> bool:
 
 
 def _not_ours(outcome: JobOutcome) -> int:
-    """Return how many runs failed for what neither prep time nor window can change."""
+    """Return how many runs failed for reasons that neither prep time nor window can change."""
     return outcome.counts[RunOutcome.SKIPPED]
 
 

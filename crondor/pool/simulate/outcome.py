@@ -22,23 +22,23 @@ from crondor.times import JobTimes
 _MOST = 100_000  # times that are counted as skipped at once
 _MINUTE = 60
 _CRON = tuple(field.attribute for field in FIELDS)
-_KNOWN = 100  # times that are kept of a schedule
+_KNOWN = 100  # times of a schedule that are cached
 
 
 class RunOutcome(str, Enum):
-    """What became of one planned run."""
+    """The result of one planned run."""
 
     ON_TIME = "on_time"
     LATE = "late"  # started after its time, within the window
     MISSED_HELD = "missed_held"  # arrived too late: held with code 20
     MISSED = "missed"  # no match in time; a crontab job gets its next time
-    MISSED_IDLE = "missed_idle"  # no match in time, and the job stays idle for ever
+    MISSED_IDLE = "missed_idle"  # no match in time, and the job stays idle forever
     SKIPPED = "skipped"  # the run before had not ended
     HELD = "held"  # the job was on hold
 
 
 class _Cause(Enum):
-    """What a job was doing since its last planned time."""
+    """What a job has been doing since its last planned time."""
 
     IDLE = RunOutcome.MISSED
     RUNNING = RunOutcome.SKIPPED
@@ -47,7 +47,7 @@ class _Cause(Enum):
 
 @dataclass
 class Lateness:
-    """How late some runs were at most, against their times, in seconds; negative: in advance; None: there were none.
+    """The greatest lateness of some runs, in seconds; negative: early; None: there were none.
 
     ``arrival`` is by the machine's clock.
     """
@@ -60,13 +60,12 @@ class Lateness:
 class JobOutcome:
     """The runs of one job.
 
-    ``counts`` by fate; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
-    after their start, ``untold`` those that ended without the schedd being told, ``repeated`` those that were matched
-    for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
-    seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
-    ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end,
-    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``removed`` is why a policy
-    took it out of the queue; ``trouble`` why nothing is planned for it.
+    ``counts`` by result; ``starts`` are all starts of its program, ``evicted`` the runs that were ended from outside
+    after their start, ``untold`` those whose end the schedd did not learn, ``repeated`` those matched again for the
+    same time: if a machine's clock is ahead, a run may end before its time. ``idle_slot`` is the time its slots waited,
+    in seconds. ``ready`` are the runs whose gates opened while the job was idle, ``unready`` the others, which no prep
+    time can help. ``hold`` is the hold reason at the end, ``is_stranded``: it has had its run, was queued again, and is
+    idle forever; ``removed`` is why a policy removed it from the queue; ``trouble`` why nothing is planned for it.
     """
 
     counts: dict[RunOutcome, int] = field(default_factory=lambda: dict.fromkeys(RunOutcome, 0))
@@ -86,17 +85,17 @@ class JobOutcome:
 
     @property
     def planned(self) -> int:
-        """How many runs were planned."""
+        """The number of planned runs."""
         return sum(self.counts.values())
 
     @property
     def failed(self) -> int:
-        """How many of them did not start at all, or not in their window."""
+        """The number of runs that did not start, or not in their window."""
         return self.planned - self.counts[RunOutcome.ON_TIME] - self.counts[RunOutcome.LATE]
 
 
 class _Times:
-    """The runs of a job, and what was found lately; shared by the jobs that have the same."""
+    """The runs of a job, with recent results; shared by jobs with the same schedule."""
 
     __slots__ = ("_known", "_times")
 
@@ -109,7 +108,7 @@ class _Times:
         return self._times.excludes(time)
 
     def next(self, after: int) -> int:
-        """Return the next time. Raises CrondorError where there is none."""
+        """Return the next time. Raises CrondorError if there is none."""
         found = self._known.get(after)
         if found is None:
             if len(self._known) >= _KNOWN:
@@ -119,24 +118,24 @@ class _Times:
 
 
 class _Course:
-    """How one job stands in between."""
+    """The present state of one job."""
 
     __slots__ = ("cause", "idle_since", "last", "outcome", "time", "times")
 
     def __init__(self, now: int) -> None:
         self.outcome = JobOutcome()
         self.times: _Times | None = None  # of its schedule
-        self.time: int | None = None  # the planned run of which nothing is known yet
+        self.time: int | None = None  # the planned run without a result yet
         self.last: int | None = None  # the planned time before
         self.cause = _Cause.IDLE
         self.idle_since = now
 
 
 class OutcomeCounts:
-    """Watches a pool and counts; ``close`` settles what is left at the end."""
+    """Watches a pool and counts; ``close`` settles the rest at the end."""
 
     def __init__(self, pool: Pool) -> None:
-        """Watch from now on."""
+        """Start watching."""
         self._pool = pool
         self.seen = 0  # events
         self._courses: dict[JobId, _Course] = {}
@@ -145,11 +144,11 @@ class OutcomeCounts:
         pool.watchers_of_runs[self.note] = self
 
     def __getitem__(self, job: JobId) -> JobOutcome:
-        """Return what is known of a job."""
+        """Return the state of a job."""
         return self._courses[job].outcome
 
     def note(self, seen: PoolEvent) -> None:
-        """Take note of something that has happened."""
+        """Record an event."""
         self.seen += 1
         if seen.what is PoolEventKind.SUBMITTED:
             self._enter(seen)
@@ -196,7 +195,7 @@ class OutcomeCounts:
         self._plan(course, seen.number)
 
     def note_plan(self, job: PoolJob, time: int) -> None:
-        """Take note of a new DeferralTime (epoch seconds)."""
+        """Record a new DeferralTime (epoch seconds)."""
         self.seen += 1
         course = self._courses.get(job.id)
         if course is not None:
@@ -213,7 +212,7 @@ class OutcomeCounts:
         course.cause = _Cause.IDLE
 
     def settle(self, course: _Course, until: int) -> None:
-        """Count the planned run that did not come about, and those between it and ``until``."""
+        """Count the planned run that did not happen, and those between it and ``until``."""
         counts, fate = course.outcome.counts, course.cause.value
         last = course.last
         if course.time is not None:
@@ -226,7 +225,7 @@ class OutcomeCounts:
         course.last, course.time = last, None
 
     def _between(self, course: _Course, low: int, high: int) -> int:
-        """Return how many times of the schedule lie strictly between two."""
+        """Return how many times of the schedule are strictly between two."""
         number = 0
         try:
             while course.times is not None and number < _MOST:
@@ -239,7 +238,7 @@ class OutcomeCounts:
         return number
 
     def match(self, course: _Course, seen: PoolEvent) -> None:
-        """Note how late the match was; a time that had its run, and is to come again, is planned once more."""
+        """Record how late the match was; a second match for the same time is planned once more."""
         if course.time is None and course.times is not None and seen.job.gate.time == course.last is not None:
             course.time = course.last
             course.outcome.repeated += 1
@@ -248,9 +247,9 @@ class OutcomeCounts:
             late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: PoolEvent) -> None:
-        """Note how late the job arrived, and for which time, where that is an expression.
+        """Record how late the job arrived, and for which time, if that is an expression.
 
-        One that had its run for that time is tried again, and nobody planned it.
+        A second run for the same time is not counted as planned.
         """
         if course.time is None:
             return
@@ -268,7 +267,7 @@ class OutcomeCounts:
         _count_start(course, seen.time if seen.job.is_local else seen.time + self._pool.settings.skew)
 
     def note_run(self, job: PoolJob, run: QuietRun) -> None:
-        """Take note of all that happens to a run, from its match to its end."""
+        """Record everything that happens to a run, from its match to its end."""
         course = self._courses.get(job.id)
         if course is None or course.time is None or course.times is None:
             tell_run(self.note, job, run)
@@ -282,7 +281,7 @@ class OutcomeCounts:
         course.idle_since = run.ended
 
     def evict(self, course: _Course, seen: PoolEvent) -> None:
-        """Note that a run was ended from outside."""
+        """Record that a run was ended from outside."""
         run = seen.job.run
         if run is not None and run.started is not None:
             course.outcome.evicted += 1
@@ -293,12 +292,12 @@ class OutcomeCounts:
             course.outcome.idle_slot += seen.time - run.arrived
 
     def end(self, course: _Course, seen: PoolEvent) -> None:
-        """Note since when the job is idle again."""
+        """Record since when the job is idle again."""
         course.idle_since = seen.time
         course.outcome.untold += seen.text == LOST_REPORT
 
     def hold(self, course: _Course, seen: PoolEvent) -> None:
-        """Note why a job is held."""
+        """Record why a job is held."""
         outcome = course.outcome
         outcome.hold = seen.text
         if seen.number == MISSED_DEFERRED_EXECUTION_TIME and course.time is not None:
@@ -307,14 +306,14 @@ class OutcomeCounts:
         course.cause = _Cause.HELD
 
     def release(self, course: _Course, seen: PoolEvent) -> None:
-        """Note that a job is idle again."""
+        """Record that a job is idle again."""
         course.outcome.hold = None
         course.idle_since = seen.time
         if course.time is not None and course.time > seen.time:
             course.cause = _Cause.IDLE
 
     def leave(self, course: _Course, seen: PoolEvent) -> None:
-        """Note that a job is gone: nothing more is planned for it."""
+        """Record that a job is gone: nothing more is planned for it."""
         if course.time is not None and course.time < seen.time:
             course.outcome.counts[course.cause.value] += 1
         course.outcome.has_left = True
@@ -345,7 +344,7 @@ class OutcomeCounts:
 
 
 def _lateness(course: _Course, job: PoolJob) -> Lateness:
-    """Return the lateness to which a match and an arrival count."""
+    """Return the lateness that a match and an arrival count for."""
     opens = job.gate.match_opens
     is_ready = opens is not None and course.idle_since <= opens
     return course.outcome.ready if is_ready else course.outcome.unready

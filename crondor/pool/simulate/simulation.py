@@ -19,16 +19,16 @@ from crondor.pool.simulate.outcome import JobOutcome, Lateness, OutcomeCounts, R
 from crondor.spec import FIELDS
 
 Progress = Callable[[int], None]
-"""Called with the virtual time that was reached (epoch seconds)."""
+"""Called with the virtual time reached (epoch seconds)."""
 
 _STEPS: Final = 1000  # of the pool between two calls of the progress
-_FEW_STEPS: Final = 500  # between two looks whether a try is in vain
-_TIMES: Final = 3  # advice may cost so many lives, or what a second or two can do
+_FEW_STEPS: Final = 500  # between two checks whether a try is futile
+_TIMES: Final = 3  # the cost limit of advice in simulations, or that of a second or two
 _SHORT: Final = 100_000
-_AT_ONCE: Final = 10_000  # steps within one second, and 100 for each job; a run takes a dozen
+_AT_ONCE: Final = 10_000  # steps within one second, plus 100 for each job; a run takes a dozen
 _EACH_AT_ONCE: Final = 100
-_SUBMISSION: Final = 50  # events in whose time a job is submitted
-_WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
+_SUBMISSION: Final = 50  # the cost of submitting a job in events
+_WIDE: Final = 7 * 86400  # the window of a run that shows how late a job would be
 _TRIES: Final = 4
 _MOST_ALONE: Final = 8  # groups of jobs
 _LATE: Final = (RunOutcome.LATE, RunOutcome.MISSED, RunOutcome.MISSED_HELD, RunOutcome.MISSED_IDLE)
@@ -36,17 +36,17 @@ _PREP: Final = "DeferralPrepTime"
 _WINDOW: Final = "DeferralWindow"
 
 IsVain = Callable[[Sequence[JobOutcome]], bool]
-"""Whether the outcomes so far, in the order of the ads, show that there is no use in going on."""
+"""Whether the outcomes so far, in the order of the ads, show that continuing is futile."""
 
 Terms = Mapping[int, int]
 """Another prep time or window (seconds) for jobs, by their number."""
 
 
 class Enough(NamedTuple):
-    """The smallest prep time and the smallest window (seconds) that would have been enough for all runs of a job.
+    """The smallest prep time and the smallest window (seconds) with which all runs of a job succeed.
 
-    Each is for the other one as it is. None: none was found, as where the files need longer than a schedule's gaps, or
-    where a job was submitted too late.
+    Each assumes the present other one. None: none was found, for example if the files need longer than a schedule's
+    gaps, or a job was submitted too late.
     """
 
     prep_time: int | None
@@ -54,9 +54,9 @@ class Enough(NamedTuple):
 
 
 class Life(NamedTuple):
-    """What became of each job in one life; ``is_contended``: one had to wait for another one's slot.
+    """The results of one simulation; ``is_contended``: a job had to wait for another one's slot.
 
-    ``cost`` is how much happened: events, and some for each job that was submitted.
+    ``cost`` is the work: events, plus some for each submitted job.
     """
 
     outcomes: list[JobOutcome]
@@ -65,18 +65,18 @@ class Life(NamedTuple):
 
 
 class EndlessSecond(CrondorError):
-    """Jobs that go on and on without a second going by."""
+    """Jobs that repeat endlessly within one second."""
 
     @classmethod
     def at(cls, second: int) -> EndlessSecond:
-        """Return what to say of a second (epoch seconds)."""
+        """Return the error for a second (epoch seconds)."""
         message = f"jobs start, end and are queued again without end within second {second}: no time goes by"
         hint = "give a run some time: a --run-time, --transfer or --match-delay of 1 s or more"
         return cls(Diagnostic("simulate-endless", message, help=hint))
 
 
 class _Spent(Exception):
-    """As many lives were lived as may be."""
+    """The limit of simulations is reached."""
 
 
 class Together(NamedTuple):
@@ -104,9 +104,9 @@ class Simulation:
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
     ) -> list[JobOutcome]:
-        """Live through it, and return what became of each job, in the order of the ads. Raises UnknownZone.
+        """Simulate, and return the result of each job, in the order of the ads. Raises UnknownZone.
 
-        ``watchers`` are told what happens, ``listeners`` which message goes from one daemon to another.
+        ``watchers`` get the events, ``listeners`` the messages between daemons.
         """
         return self.life(
             prep_times=prep_times, windows=windows, watchers=watchers, listeners=listeners, progress=progress
@@ -124,11 +124,11 @@ class Simulation:
         once: bool = False,
         most: int | None = None,
     ) -> Life:
-        """Do the same, and return more about it.
+        """Simulate, and return more about it.
 
-        It ends before its time as soon as ``is_vain`` says so, or when it has cost more than ``most``. ``once`` has
-        jobs of one time leave after it: the runs that follow in their windows are planned by nobody. Raises
-        EndlessSecond where so much happens within one second that the next one may never come.
+        It ends early if ``is_vain`` returns true, or when it has cost more than ``most``. ``once``: jobs with one time
+        leave after it, since further runs in their windows are not planned. Raises EndlessSecond if too much happens
+        within one second.
         """
         settings = self.settings
         if listeners:
@@ -138,7 +138,7 @@ class Simulation:
             pool.flow.listeners += listeners
         ledger = OutcomeCounts(pool)
         pool.watchers += watchers
-        if not watchers and is_vain is None:  # who counts to see early what is in vain counts what happened by then
+        if not watchers and is_vain is None:  # early counting needs all events up to then
             pool.let_leap()
         jobs: list[JobId] = []
         for ads in self.clusters:
@@ -162,22 +162,22 @@ class Simulation:
     def enough(
         self, progress: Progress | None = None, together: Together | None = None, life: Life | None = None
     ) -> list[Enough]:
-        """Return what would have been enough for each job; each answer was simulated.
+        """Return the prep times and windows that are enough for each job; each answer was simulated.
 
-        What the jobs' gates and matches are late by in a pool with wide windows is what has to be added; a job's
-        delays belong to its runs, so that they are the same each time. Jobs that are changed ``together`` get one
-        number; each is changed alone, where nothing is said. Where they compete for slots, the first eight numbers
-        that are needed are each tried while all else stays as it is.
+        The lateness of gates and matches in a pool with wide windows has to be added; a job's delays belong to its
+        runs, so they are the same each time. Jobs that are changed ``together`` get one number; each is changed alone
+        if nothing is given. If they compete for slots, the first eight numbers are each tried while the rest stays as
+        it is.
 
-        ``life`` is the one that is to be bettered, where it was lived already. Of a long one no more is tried than
-        takes three times as long; what is not tried alone by then keeps the number that is enough with all others'.
+        ``life`` is the simulation to improve, if done already. A long one is limited to three times its cost; what is
+        not tried alone by then keeps the number that is enough with all others'.
         """
         lived = self.life(progress=progress) if life is None else life
         return _Advice(self, lived, progress).enough(together)
 
 
 class _Advice:
-    """The search for what would have been enough: lives with other prep times and windows, no more than may be."""
+    """The search for sufficient settings: simulations with other prep times and windows, up to a limit."""
 
     def __init__(self, simulation: Simulation, life: Life, progress: Progress | None) -> None:
         self._simulation = simulation
@@ -187,7 +187,7 @@ class _Advice:
         self._dearest = life.cost
 
     def enough(self, together: Together | None) -> list[Enough]:
-        """Return what would have been enough for each job."""
+        """Return the sufficient settings of each job."""
         ads = [ad for cluster in self._simulation.clusters for ad in cluster]
         known = {n for n, ad in enumerate(ads) if None not in (integer(ad, _PREP), integer(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
@@ -206,7 +206,7 @@ class _Advice:
         return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
     def _probe(self, jobs: Collection[int]) -> Life:
-        """Live once more, with windows for some jobs that show how late they would be."""
+        """Simulate with wide windows for some jobs, to see how late they would be."""
         return self._lived(windows=dict.fromkeys(jobs, _WIDE), once=True)
 
     def _lived(
@@ -217,7 +217,7 @@ class _Advice:
         *,
         once: bool = False,
     ) -> Life:
-        """Live once more. Raises _Spent for a life that costs too much by itself."""
+        """Simulate once more. Raises _Spent for a simulation that costs too much by itself."""
         made = self._simulation.life(
             prep_times=prep_times, windows=windows, progress=self._progress, is_vain=is_vain, once=once, most=self._most
         )
@@ -228,11 +228,11 @@ class _Advice:
         return made
 
     def _may(self, lives: int) -> bool:
-        """Return whether so many lives may still be lived."""
+        """Return whether so many simulations are still allowed."""
         return self._left >= lives * self._dearest
 
     def _spend(self) -> None:
-        """Raise _Spent where no further life may be lived."""
+        """Raise _Spent if no further simulation is allowed."""
         if not self._may(1):
             raise _Spent
 
@@ -249,7 +249,7 @@ class _Advice:
     def _least(
         self, found: Sequence[int | None], is_fine: Callable[[JobOutcome], bool], group: Sequence[int], what: str
     ) -> int | None:
-        """Return a number that is enough and whose predecessor is not, from one that is known to be enough for all."""
+        """Return a number that is enough and whose predecessor is not, starting from one that is enough for all."""
         known = [number for number in found if number is not None]
         if not known or len(known) < len(found):
             return None
@@ -272,7 +272,7 @@ class _Advice:
         kept: int = 0,
         alone: bool = False,
     ) -> dict[int, int]:
-        """Return prep times that are enough, all together; ``kept`` lives are left for what follows."""
+        """Return prep times that are enough, all together; ``kept`` simulations are reserved."""
         tried = {n: integer(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
         if not tried:
             return {}
@@ -315,7 +315,7 @@ def _changed(
 ) -> list[ClassAd]:
     """Return copies of ads with other prep times and windows; ``first`` is the number of the first job.
 
-    ``once``: those of one time are over with their first run.
+    ``once``: those with one time are over after their first run.
     """
     made = [ad.copy() for ad in ads]
     for number, ad in enumerate(made, start=first):
@@ -336,7 +336,7 @@ def _planned(groups: Sequence[Sequence[int]], outcomes: Sequence[JobOutcome]) ->
 def _first_failing(
     groups: Sequence[Sequence[int]], outcomes: Sequence[JobOutcome], is_fine: Callable[[JobOutcome], bool]
 ) -> Sequence[Sequence[int]]:
-    """Return the groups with a job that is not fine, as many as are tried alone."""
+    """Return the groups with a failing job, as many as are tried alone."""
     return [group for group in groups if not all(is_fine(outcomes[n]) for n in group)][:_MOST_ALONE]
 
 
@@ -349,7 +349,7 @@ def _replace(numbers: dict[int, int], jobs: Sequence[int], number: int | None) -
 
 
 def _least(high: int, is_enough: Callable[[int], bool]) -> int:
-    """Return a number that is enough and whose predecessor is not, from one that is known to be enough."""
+    """Return a number that is enough and whose predecessor is not, starting from one that is enough."""
     low = -1
     if high == 0 or not is_enough(high - 1):
         return high
@@ -379,13 +379,13 @@ def _is_in_window(outcome: JobOutcome) -> bool:
 
 
 def _needed(late: Lateness, window: int) -> int:
-    """Return by how much earlier the latest run must be matched to arrive in time, and its match, which is strict."""
+    """Return by how much earlier the latest run must be matched to arrive in time; the match limit is strict."""
     arrival = 0 if late.arrival is None else late.arrival
     return arrival if late.match is None else max(arrival, late.match + 1 - window)
 
 
 def _widest(outcome: JobOutcome) -> int:
-    """Return the window that lets the latest arrival start, and the latest match be made."""
+    """Return the window with which the latest arrival starts, and the latest match is made."""
     found = [0]
     for late in (outcome.ready, outcome.unready):
         found += [late.arrival] if late.arrival is not None else []

@@ -45,9 +45,9 @@ _OF_ROUTER = (
 
 
 def listed_changes(old: RoutingTable, new: RoutingTable, called: Renames = UNCHANGED) -> RouteListChange:
-    """Return the routes that come and go, those that are rejected only now, and the order where it is another one.
+    """Return the routes added and removed, those that are newly rejected, and the order if it changed.
 
-    ``called`` are those that have another name now.
+    ``called`` are the renamed routes.
     """
     found = difference(old, new)
     were = {lower(each.name) for each in old.rejected}
@@ -94,9 +94,9 @@ def _text(value: object) -> str | None:
 
 
 MOST_ROWS = 10_000
-"""Differences of one kind that are told apart; of others it is said that there are more."""
+"""Differences of one kind that are listed; for the others it is only reported that there are more."""
 _MOST_PAIRS = 3
-_MOST_KNOWN = 10_000  # outcomes whose rows are remembered
+_MOST_KNOWN = 10_000  # outcomes whose rows are cached
 
 
 def compare_tables(
@@ -109,11 +109,11 @@ def compare_tables(
     counts: Callable[[Route, CopyDifference], bool] | None = None,
     called: Renames | None = None,
 ) -> TablesComparison:
-    """Say what a new table does otherwise with jobs, each with its id, while no route is full or throttled.
+    """Return how a new table treats jobs (each with its id) differently, while no route is full or throttled.
 
-    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. ``counts`` says of
-    what differs in the copies of a route of ``new`` whether that is a difference, None: all is. ``called`` are the
-    routes of ``new`` that are the same under another name, None: those that ``renames`` finds. No job is changed.
+    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. ``counts`` tells
+    whether a difference in the copies of a route of ``new`` counts, None: all do. ``called`` are the renamed routes of
+    ``new``, None: those found by ``renames``. No job is changed.
     """
     outcomes = JobOutcomes(old, new, context or new.facts.context, owner, counts, called=called)
     comparing: Comparing[ClassAd] = Comparing(outcomes, lambda ad: ad)
@@ -123,7 +123,7 @@ def compare_tables(
 
 
 class _Reach:
-    """How many jobs go on a route, and one that it wants and another one takes."""
+    """The number of jobs on a route, and a job that it wants and another one takes."""
 
     __slots__ = ("jobs", "taken_by", "witness")
 
@@ -140,13 +140,13 @@ _Row = RouteChange | CopyChange | Overlap | _Reach
 
 
 class Comparing(Generic[_Near]):
-    """One comparison on its way: what jobs come to is taken in their order.
+    """A comparison in progress: results of jobs are added in their order.
 
-    ``ad_of`` gives the ad of a job, from what ``take`` was given, where it becomes a witness.
+    ``ad_of`` returns the ad of a job, from the argument of ``take``, if it becomes a witness.
     """
 
     def __init__(self, outcomes: JobOutcomes, ad_of: Callable[[_Near], ClassAd]) -> None:
-        """Begin."""
+        """Start empty."""
         self._outcomes = outcomes
         self._old, self._new = outcomes.old, outcomes.new
         self._ad_of = ad_of
@@ -159,7 +159,7 @@ class Comparing(Generic[_Near]):
         self.jobs = self.candidates = 0
 
     def take(self, job: str, outcome: JobOutcome | None, near: _Near) -> None:
-        """Count a job; ``outcome`` is what it comes to, None for no candidate."""
+        """Count a job; ``outcome`` is its result, None if it is not a candidate."""
         self.jobs += 1
         if outcome is None:
             return
@@ -173,7 +173,7 @@ class Comparing(Generic[_Near]):
             row.jobs += 1
 
     def _rows(self, job: str, outcome: JobOutcome, near: _Near) -> tuple[_Row, ...]:
-        """Return what counts a job."""
+        """Return the rows that count a job."""
         rows: list[_Row | None] = [self._reach[side].setdefault(name, _Reach()) for side, name in outcome.reached]
 
         def witness() -> Witness:
@@ -196,7 +196,7 @@ class Comparing(Generic[_Near]):
     def _row(
         self, rows: dict[_Key, _Kept], key: _Key, kind: Callable[..., _Kept], witness: Callable[[], Witness]
     ) -> _Kept | None:
-        """Return what counts a difference, new with its witness; None: there are too many."""
+        """Return the row that counts a difference, a new one with its witness; None: there are too many."""
         row = rows.get(key)
         if row is None:
             if len(rows) >= MOST_ROWS:
@@ -226,7 +226,7 @@ class Comparing(Generic[_Near]):
         )
 
     def _one_sided(self) -> tuple[Overlap, ...]:
-        """Return the pairs of routes that overlap in one table alone."""
+        """Return the pairs of routes that overlap in only one table."""
 
         def pair(key: tuple[str, str, bool]) -> frozenset[str]:
             return frozenset(self._outcomes.called.before(name) if key[2] else lower(name) for name in key[:2])
@@ -250,7 +250,7 @@ class Comparing(Generic[_Near]):
                 yield route.name
 
     def _why(self, moved: RouteChange) -> str:
-        """Return why a job does not go where it went, or why it did not go before."""
+        """Return why a job does not take its old route, or why it did not take the new one before."""
         if moved.old is None:
             table, name = self._old, moved.new
             before = "before: "

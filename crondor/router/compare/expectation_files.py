@@ -28,15 +28,15 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _TEST = re.compile(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
 
 
-# A file has `config`, names of configuration files beside it, and a table [[test]] for each expectation. `job` and
+# A file has `config`, names of configuration files next to it, and a table [[test]] for each expectation. `job` and
 # `copy` are attributes with values, `job_expressions` and `copy_expressions` with ClassAd expressions; `job_without`
-# and `copy_without` name attributes that are not there. `route` is a name; `no_route` is true, or a part of the reason.
+# and `copy_without` name missing attributes. `route` is a name; `no_route` is true, or a part of the reason.
 class BadExpectations(CrondorError, ValueError):
     """A file of expectations that cannot be used."""
 
 
 class PlacedExpectation(NamedTuple):
-    """An expectation, and where it stands."""
+    """An expectation and its place."""
 
     expectation: Expectation
     span: Span
@@ -51,7 +51,7 @@ class ExpectationFile(NamedTuple):
 
 
 def read_expectations(source: Source) -> ExpectationFile:
-    """Read a file. Raises BadExpectations with all that is wrong."""
+    """Read a file. Raises BadExpectations with all faults."""
     try:
         data = parse_toml(source.text)
     except RecursionError:
@@ -63,7 +63,7 @@ def read_expectations(source: Source) -> ExpectationFile:
 
 
 class _Reader:
-    """One reading; goes on after a fault, so that all are found."""
+    """One reading; continues after a fault, so that all are found."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -113,7 +113,7 @@ class _Reader:
         return Expectation(str(name), self._attributes(at, data, "job"), route, reason, copy)
 
     def _attributes(self, at: int, data: Mapping[str, Any], prefix: str) -> dict[str, str | None]:
-        """Return attributes with their texts: values, expressions, and what is not there."""
+        """Return attributes with their texts: values, expressions, and None for missing ones."""
         found: dict[str, str | None] = {}
         for key in (prefix, f"{prefix}_expressions"):
             table = data.get(key, {})
@@ -167,7 +167,7 @@ class _Reader:
         return self._source.span(begin, self._source.text.index("]]", begin) + 2)
 
     def _key(self, at: int, key: str) -> Span:
-        """Return where a key of a test stands; at -1 of the file itself."""
+        """Return the place of a key of a test; at -1 of the file itself."""
         ends = [*self._begins, len(self._source.text)]
         begin, end = (0, ends[0]) if at < 0 or at >= len(self._begins) else (ends[at], ends[at + 1])
         pattern = re.compile(rf"(?m)^[ \t]*\[{{0,2}}[ \t]*(?:test\.)?[\"']?({re.escape(key)})\b")
@@ -176,7 +176,7 @@ class _Reader:
 
 
 def value_text(value: object) -> str | None:
-    """Return a TOML value as the text of a ClassAd, None for what no ClassAd has."""
+    """Return a TOML value as the text of a ClassAd, None if that is impossible."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -245,7 +245,7 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
-    """Return a text as a TOML string; JSON's are, but for DEL and halves of characters."""
+    """Return a text as a TOML string, which is that of JSON, except for DEL and surrogates."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     return json.dumps(safe, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -39,10 +39,10 @@ from crondor.router.table.route import DELETED, RESET, Route, RoutingTable, id_t
 from crondor.transform import Changes
 
 MOST_MADE = 5000
-"""Jobs that are made at most."""
+"""The maximum number of jobs made."""
 _MOST_ASKED = 1_000_000  # jobs times routes
 _MOST_NAMES = 200  # attributes of one route that are varied
-_MOST_MIXED = 24  # jobs of one route in which all attributes differ, where they are not few
+_MOST_MIXED = 24  # jobs of one route in which all attributes differ, if there are many
 _FEW = 200  # combinations of values that are all tried
 _MOST_PAIRS = 500
 _MOST_DECIDING = 200  # parts of one expression
@@ -89,7 +89,7 @@ _PLAINEST = ClassAd.of_texts({"ClusterId": "1", "ProcId": "0", **_BASE})
 
 
 class MadeJob(NamedTuple):
-    """A job that was made: its id, its ad, and what of it is not as in the plainest one; None: it is not there."""
+    """A job that was made: its id, its ad, and its differences from the plainest one; None: removed."""
 
     id: str
     ad: ClassAd
@@ -97,9 +97,9 @@ class MadeJob(NamedTuple):
 
 
 def made_jobs(tables: Sequence[RoutingTable], context: Context | None = None, most: int = MOST_MADE) -> list[MadeJob]:
-    """Make jobs that reach the branches of some tables, at most ``most``, each another one.
+    """Make jobs that reach the branches of some tables, at most ``most``, all different.
 
-    The first is the plainest job. Nothing is promised about what a function without constants decides.
+    The first is the plainest job. Results of functions without constants may not be covered.
     """
     context = context or (tables[0].facts.context if tables else Context())
     return list(_Maker(tables, context, most).jobs())
@@ -136,7 +136,7 @@ class _Maker:
                 return
 
     def _interleaved(self) -> Iterator[Assignment]:
-        """Yield what jobs have: what decides on the way, and then, from each route in turn, what its rules read."""
+        """Yield attributes of jobs: for choosing routes, and then, from each route in turn, those its rules read."""
         yield {}
         reached = [[self._reached(table, at) for at in range(len(table.routes))] for table in self._tables]
         for of_table in reached:
@@ -157,7 +157,7 @@ class _Maker:
         return [{}] if asked is None else self._pool.models(of_job(asked.tree), want=True) or [{}]
 
     def _wanted(self, table: RoutingTable, route: Route, *, want: bool) -> list[Assignment]:
-        """Return what meets a route's requirements, or does not, and the source constraint."""
+        """Return assignments that meet a route's requirements (or not), and the source constraint."""
         asked = route.transform.requirements
         if asked is None:
             return self._constraint(table) if want else []
@@ -171,7 +171,7 @@ class _Maker:
                 yield from self._wanted(table, route, want=want)
 
     def _of_two(self, table: RoutingTable) -> Iterator[Assignment]:
-        """Yield what two routes want, and no earlier one as far as it comes so."""
+        """Yield assignments for two routes, and no earlier one if possible."""
         for at, first in enumerate(table.routes):
             for second in table.routes[at + 1 :]:
                 if self._asked <= 0:
@@ -181,7 +181,7 @@ class _Maker:
                 yield from islice(merged(ones, others), 1)
 
     def _reached(self, table: RoutingTable, at: int) -> list[Assignment]:
-        """Return what gets a job on a route, past those before it."""
+        """Return assignments with which a job reaches a route, past those before it."""
         found = []
         for begun in self._wanted(table, table.routes[at], want=True):
             made = self._past(table, at, begun)
@@ -212,7 +212,7 @@ class _Maker:
         return self._asked > 0 and meets(route, ad, self._context)
 
     def _varied(self, table: RoutingTable, route: Route, found: list[Assignment]) -> Iterator[Assignment]:
-        """Yield jobs of a route in which what its rules read has other values."""
+        """Yield jobs of a route with other values of what its rules read."""
         begun = found or self._wanted(table, route, want=True)[:1]
         if not begun:
             return
@@ -233,7 +233,7 @@ class _Maker:
             yield {**mixed, **begun[number % len(begun)]}
 
     def _mixed(self, names: list[str]) -> Iterator[Assignment]:
-        """Yield what all attributes are together: each combination where these are few, else some of them."""
+        """Yield combined values of all attributes: each combination if they are few, else some of them."""
         values = [self._values(name) for name in names]
         if prod(map(len, values)) <= _FEW:
             yield from (dict(zip(names, each, strict=True)) for each in product(*values))
@@ -261,7 +261,7 @@ class _Maker:
 
 
 def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -> ClassAd:
-    """Return the plainest job of a queue, with texts of attributes on top; None takes one away.
+    """Return the plainest job of a queue, with texts of attributes added; None removes one.
 
     Raises ClassAdSyntaxError.
     """
@@ -276,7 +276,7 @@ def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -
 
 
 def _is_spoilt(chosen: Assignment) -> bool:
-    """Return whether a job would be no candidate."""
+    """Return whether a job could not be a candidate."""
     return (
         chosen.get("jobstatus", "1") != "1"
         or chosen.get("managed") is not None
@@ -286,7 +286,7 @@ def _is_spoilt(chosen: Assignment) -> bool:
 
 
 def _deciding(condition: Node) -> Iterator[Node]:
-    """Yield the parts of an expression that choose between others, and those that are true or false themselves."""
+    """Yield the parts of an expression that choose between others, and those that are conditions themselves."""
     if measure(condition)[1] > MOST_NODES:
         return
     for node in (bare(condition), *nodes(condition)):
@@ -322,10 +322,10 @@ _MOST_TESTS = 500
 _MOST_CHOSEN = 60
 
 
-# An expectation says of a job only what is not as in the plainest one, and of its copy only what matters.
+# An expectation only lists a job's differences from the plainest one, and the relevant attributes of its copy.
 @dataclass(frozen=True)
 class Expectation:
-    """A job and what is to become of it; texts are ClassAd expressions, None: the attribute is not there.
+    """A job and its expected result; texts are ClassAd expressions, None: a missing attribute.
 
     ``route`` None: no route takes it, and ``reason`` is part of why. ``copy`` are attributes of the routed copy, or of
     the job that is edited.
@@ -339,7 +339,7 @@ class Expectation:
 
 
 class Unmet(NamedTuple):
-    """Something that is not as expected: what (``route``, ``reason``, ``copy``, an attribute), and both."""
+    """A difference from an expectation: its kind (``route``, ``reason``, ``copy``, an attribute), and both values."""
 
     what: str
     expected: str
@@ -347,19 +347,19 @@ class Unmet(NamedTuple):
 
 
 def unmet(table: RoutingTable, expected: Expectation, context: Context | None = None) -> list[Unmet]:
-    """Return what is not as expected, with all routes empty; nothing: all is."""
+    """Return the differences from an expectation, with all routes empty; none if it is met."""
     return list(_Trial(table, context or table.facts.context).unmet(expected))
 
 
 def record(
     table: RoutingTable, jobs: Iterable[tuple[str, dict[str, str | None]]], context: Context | None = None
 ) -> list[Expectation]:
-    """Return what a table does today with jobs, each a name and what is chosen of it; of much that is alike a few."""
+    """Return the present results of a table for jobs, each a name and its chosen attributes; a few of each kind."""
     return list(_Trial(table, context or table.facts.context).recorded(jobs))
 
 
 def chosen_of(table: RoutingTable, ad: ClassAd) -> dict[str, str | None]:
-    """Return of a job what a table may read of it, as far as the plainest job has it otherwise."""
+    """Return the attributes of a job that a table may read, as far as they differ from the plainest one."""
     plain = plain_job()
     names = dict(ReadRules.of_table(table).names)
     names.update((lower(name), name) for name in _READ_ALWAYS)
@@ -436,7 +436,7 @@ class _Trial:
         return self._copier.copy(route, ad)
 
     def _found(self, taken: str | None, wanted: str | None, told: JobVerdict) -> str:
-        """Say where a job goes instead, and why not where it should."""
+        """Return where a job goes instead, and why not where expected."""
         if wanted is None:
             return str(taken)
         reason = next((each for each in reasons_of(told) if lower(each).startswith(f"{lower(wanted)}: ")), "")
@@ -448,7 +448,7 @@ class _Trial:
 
 
 def reasons_of(told: JobVerdict) -> list[str]:
-    """Return why a job goes on no route: what keeps it from being a candidate, then each route with its reason."""
+    """Return why a job takes no route: why it is not a candidate, then each route with its reason."""
     found = [each.reason for each in told.missed]
     found += [
         f"{each.route.name}: {each.reason}"

@@ -46,10 +46,10 @@ MOST_MODELS = 8
 """Assignments that are kept for one truth value of one expression."""
 _MOST_VALUES = 64
 _MOST_TRIED = 256
-_DEEPEST = 100  # operators in operators that are divided further
-_MANY = 40  # attributes of one question of which few values are tried together
+_DEEPEST = 100  # nesting of operators that are split further
+_MANY = 40  # attributes of one condition of which few values are tried together
 MOST_NODES = 2000
-"""Parts of an expression that is divided; a larger one is tried as a whole."""
+"""Parts of an expression that is split; a larger one is tried as a whole."""
 _MOST_WORK = 2_000_000  # attributes of jobs that are tried
 _MOST_TURNS = 4
 _MOST_MEMBERS = 4  # of a list in a text, of choices in a regular expression
@@ -60,7 +60,7 @@ _EITHER: tuple[str | None, ...] = ("true", "false", "1", "0", "2", None)
 
 
 class ValuePool:
-    """The values that attributes are tried with, those first that conditions compare them with."""
+    """The values that attributes are tried with, starting with those that conditions compare them with."""
 
     def __init__(self, conditions: Iterable[Node], context: Context) -> None:
         """Collect the constants of conditions."""
@@ -82,7 +82,7 @@ class ValuePool:
             found.update(dict.fromkeys(_EITHER))
 
     def of(self, name: str) -> list[str | None]:
-        """Return the values of an attribute, by its name in lower case; always with None."""
+        """Return the values of an attribute, by its name in lower case; always including None."""
         found = self.values.get(name, {})
         return (
             list(islice(found, _MOST_VALUES))
@@ -112,7 +112,7 @@ class ValuePool:
             yield from ((names[0], str(each + step)) for each in roots if each is not None for step in (-1, 0, 1))
 
     def _root(self, node: Binary, name: str) -> int | None:
-        """Return where the two sides meet, if they are linear in one attribute."""
+        """Return where the two sides are equal, if they are linear in one attribute."""
         points = []
         difference = code_of(Binary("-", node.left, node.right))
         for at in (0, 1, 2):
@@ -127,7 +127,7 @@ class ValuePool:
         return round(root) if abs(root) < 1 << 53 else None
 
     def _turns(self, node: Binary, name: str) -> list[int]:
-        """Return where a comparison becomes true, or ceases to be, among whole numbers; found by halving."""
+        """Return where a comparison changes among whole numbers, found by bisection."""
         code = code_of(node)
         found = []
         for low, high in pairwise(_SCALE):
@@ -148,11 +148,11 @@ class ValuePool:
             return UNDEFINED
 
     def is_true(self, code: Code, assignment: Mapping[str, str | None]) -> bool:
-        """Return whether an expression is true of a job that has these attributes alone."""
+        """Return whether an expression is true of a job with only these attributes."""
         return truth(self._value(code, assignment)) is True  # type: ignore[arg-type]
 
     def models(self, condition: Node, *, want: bool) -> list[Assignment]:
-        """Return assignments under which a condition is true, or is not; each branch has its own, if it fits."""
+        """Return assignments under which a condition is true, or not; one for each branch, if possible."""
         node = bare(condition)
         known = self._known.get((id(node), want))
         if known is None:
@@ -198,7 +198,7 @@ class ValuePool:
                 yield each
 
     def _atom(self, node: Node, *, want: bool) -> list[Assignment]:
-        """Try the values of the attributes of a condition that is not divided further."""
+        """Try the values of the attributes of a condition that is not split further."""
         names = references(node)
         own: dict[str, list[str]] = {}
         for each in nodes(node):
@@ -213,7 +213,7 @@ class ValuePool:
 
 
 def name_of(node: Reference) -> str | None:
-    """Return the lower-case name of an attribute of the job, None for what is another ad's, or a part of one."""
+    """Return the lower-case name of an attribute of the job, None for another ad's, or a part of one."""
     if node.absolute:
         return None
     scope = node.scope
@@ -225,7 +225,7 @@ def name_of(node: Reference) -> str | None:
 
 
 def of_job(node: Node) -> Node:
-    """Return a question about TARGET, the job, as one that is asked in the job's own ad; too deep a one as it is."""
+    """Return a condition on TARGET, the job, as one in the job's own ad; unchanged if too deep."""
     return node if measure(node)[0] > _DEEPEST else _of_job(node)
 
 
@@ -247,7 +247,7 @@ def _of_job(node: Node) -> Node:
 
 
 def distinct(trees: Iterable[Node]) -> tuple[Node, ...]:
-    """Return expressions, each once by its text: one that is nested deeply has no hash."""
+    """Return expressions, each once by its text: deeply nested ones cannot be hashed."""
     return tuple({unparse(tree): tree for tree in trees}.values())
 
 
@@ -263,7 +263,7 @@ def ad_of(assignment: Mapping[str, str | None], spelled: Mapping[str, str]) -> C
 
 
 def merged(left: Iterable[Assignment], right: Iterable[Assignment]) -> Iterator[Assignment]:
-    """Yield the pairs of assignments that do not contradict each other."""
+    """Yield the merged pairs of assignments that do not contradict each other."""
     others = list(right)
     for one in left:
         for other in others:
@@ -272,7 +272,7 @@ def merged(left: Iterable[Assignment], right: Iterable[Assignment]) -> Iterator[
 
 
 def in_turn(each: Iterable[Iterator[Assignment]]) -> Iterator[Assignment]:
-    """Yield from iterators in turn, until all are at their end."""
+    """Yield from iterators in turn, until all are exhausted."""
     left = list(each)
     while left:
         still = []
@@ -285,7 +285,7 @@ def in_turn(each: Iterable[Iterator[Assignment]]) -> Iterator[Assignment]:
 
 
 def samples(pattern: str) -> tuple[str, ...]:
-    """Return texts that a simple regular expression matches, or something near them: what may be repeated, and not."""
+    """Return texts that a simple regular expression matches, at least nearly: with and without repetition."""
     plain = re.sub(r"\(\?[a-zA-Z]+\)", "", pattern[:1000])
     choices = [plain]
     for found in re.finditer(r"\((?:\?:)?([^()]*\|[^()]*)\)", plain):
@@ -296,7 +296,7 @@ def samples(pattern: str) -> tuple[str, ...]:
 
 
 def _sample(pattern: str, times: int) -> str:
-    """Return a text for a regular expression, in which what may be repeated is there so often."""
+    """Return a text for a regular expression, with repeatable parts ``times`` times."""
     text = re.sub(r"\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)", r"\1", pattern).partition("|")[0]
     text = re.sub(r"\[\^[^\]]*\]", "x", text)
     text = re.sub(r"\[(.)[^\]]*\]", r"\1", text)
@@ -324,7 +324,7 @@ def _called(node: Call) -> Iterator[tuple[str, str]]:
 
 
 def _around(value: object) -> tuple[str, ...]:
-    """Return a constant and what is next to it on both sides, as texts."""
+    """Return a constant and its neighbours on both sides, as texts."""
     if isinstance(value, bool):
         return ("true", "false")
     if isinstance(value, int):
@@ -363,10 +363,10 @@ _SCOPE_WORDS = frozenset(("my", "target", "self", "true", "false", "undefined", 
 _MOST_ROUNDS = 8  # macros within macros
 
 
-# It errs on the side of too much: each word of a rule may be an attribute.
+# It may return too much: each word of a rule may be an attribute.
 @dataclass(frozen=True)
 class ReadRules:
-    """The lines of some transforms, and what they stand in."""
+    """The lines of some transforms, and their context."""
 
     transforms: tuple[Transform, ...]
     knobs: dict[str, str]
@@ -374,7 +374,7 @@ class ReadRules:
 
     @classmethod
     def of_table(cls, table: RoutingTable) -> ReadRules:
-        """Take all transforms of a table, and all that is asked beside."""
+        """Take all transforms of a table, and its other conditions."""
         transforms = (*table.before, *(route.transform for route in table.routes), *table.after)
         constraint = table.settings.source_constraint
         asked = [Expression.of(of_job(constraint.tree))] if constraint is not None else []
@@ -389,13 +389,13 @@ class ReadRules:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """All lines that are no comments."""
+        """All lines except comments."""
         found = (line.text for transform in self.transforms for line in transform.lines)
         return tuple(line for line in found if not line.lstrip().startswith("#"))
 
     @cached_property
     def used_knobs(self) -> dict[str, str]:
-        """The knobs of the configuration that the lines may read, those that these read with them."""
+        """The knobs of the configuration that the lines may read, directly or through others."""
         found: dict[str, str] = {}
         work = list(self.lines)
         while work:
@@ -407,7 +407,7 @@ class ReadRules:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The words that may be names of attributes, as they are spelled first, by name in lower case."""
+        """The words that may be names of attributes, in their first spelling, by name in lower case."""
         found: dict[str, str] = {}
         texts = (*self.lines, *self.used_knobs.values(), *(str(each.expression) for each in self._requirements))
         for text in (*texts, *(str(test) for test in self.tests)):
@@ -426,19 +426,19 @@ class ReadRules:
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """The regular expressions by which rules choose names."""
+        """The regular expressions with which rules select names."""
         found = (_PATTERN.match(line) for line in self.lines)
         return tuple(dict.fromkeys(each["pattern"] for each in found if each is not None))
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether what is read cannot be told from the texts: a name is put together, or a text is evaluated."""
+        """Whether the texts do not show what is read: a name is composed, or a text is evaluated."""
         texts = (*self.lines, *self.used_knobs.values(), *(str(test) for test in self.tests))
         return any(_NESTED.search(text) or _OPENING.search(text) for text in texts)
 
     @cached_property
     def conditions(self) -> tuple[Node, ...]:
-        """The expressions that decide something: requirements, tests, what is evaluated, and conditions of ``if``."""
+        """The conditions: requirements, tests, evaluated expressions, and conditions of ``if``."""
         trees = [each.expression.tree for each in self._requirements]
         trees += [test.tree for test in self.tests]
         for transform in self.transforms:
@@ -448,7 +448,7 @@ class ReadRules:
 
     @cached_property
     def touched(self) -> tuple[str, ...]:
-        """The attributes that commands name and macros read, as they are spelled."""
+        """The attributes that commands name and macros read, as spelled."""
         found: dict[str, str] = {}
         for line in (*self.lines, *self.used_knobs.values()):
             for name in (*re.findall(r"(?i)\bMY\.([A-Za-z_][A-Za-z0-9_]*)", line), *_named(line)):
@@ -457,7 +457,7 @@ class ReadRules:
 
 
 def tests_of(route: Route) -> list[Expression]:
-    """Return what a route asks of its jobs beside its requirements, before it copies them."""
+    """Return the conditions of a route besides its requirements, evaluated before it copies jobs."""
     asked = (
         *(route.job_should_be_sandboxed, route.edit_job_in_place, route.use_shared_x509_user_proxy),
         *(route.shared_x509_user_proxy, route.send_id_tokens),
@@ -489,7 +489,7 @@ def _assigned(transform: Transform) -> dict[str, str]:
 
 
 def _evaluated(transform: Transform) -> Iterator[str]:
-    """Yield the texts of a transform that are evaluated in the job, or decide."""
+    """Yield the texts of a transform that are evaluated in the job, or are conditions."""
     for line in transform.lines:
         found = _COMMAND.match(line.text)
         if found is not None and found["keyword"].upper() in {"EVALSET", "EVALMACRO"}:
@@ -500,7 +500,7 @@ def _evaluated(transform: Transform) -> Iterator[str]:
 
 
 def _parsed(text: str, macros: dict[str, str]) -> Node | None:
-    """Return an expression whose macros are replaced as far as they are plain; None where it is none."""
+    """Return an expression with its plain macros replaced; None if it is invalid."""
 
     def replaced(found: re.Match[str]) -> str:
         name = lower(found["name"])

@@ -24,7 +24,7 @@ from crondor.transform import Changes, TransformFacts
 
 
 class CopyDifference(NamedTuple):
-    """An attribute of the copy, or a property of it, with both texts; None: it is not there."""
+    """An attribute of the copy, or a property of it, with both texts; None: missing."""
 
     name: str
     old: str | None
@@ -44,12 +44,12 @@ class Copier:
         self._tokens = {name: f"{name}.file" for name, _ in table.settings.id_tokens}
 
     def copy(self, route: Route, ad: ClassAd) -> RoutedAd:
-        """Return what a route makes of a job."""
+        """Return the routed copy of a job."""
         return apply_route(self._table, route, ad, facts=self._facts, id_tokens=self._tokens)
 
 
 def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
-    """Yield what differs between two copies of one job; RouteName aside where the routes have other names."""
+    """Yield the differences between two copies of one job; RouteName is ignored if the routes have other names."""
     if old.failed or new.failed:
         if failure(old) != failure(new):
             yield CopyDifference("", failure(old), failure(new))
@@ -69,13 +69,13 @@ def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
 
 
 def made_ad(routed: RoutedAd) -> ClassAd:
-    """Return the copy, or the job as it is edited."""
+    """Return the copy, or the edited job."""
     made = routed.edited if routed.ad is None else routed.ad
     return routed.source.flat() if made is None else made
 
 
 def failure(routed: RoutedAd) -> str | None:
-    """Return why a route makes nothing of a job, None where it does."""
+    """Return why a route fails for a job, None if it does not."""
     if not routed.failed:
         return None
     return next((each.message for each in routed.diagnostics if each.severity is Severity.ERROR), "it fails")
@@ -86,7 +86,7 @@ def _true(value: bool) -> str | None:  # noqa: FBT001 - a text for a value
 
 
 class Placing:
-    """Finds the routes of jobs, as a router does that has none yet."""
+    """Finds the routes of jobs, for a router without jobs."""
 
     def __init__(self, table: RoutingTable, context: Context, owner: str | None = None) -> None:
         """Take a table; ``owner`` is that of Matcher."""
@@ -96,9 +96,9 @@ class Placing:
         self._accepting = Taking(table, RouteState()).accepting
 
     def place(self, ad: Attributes) -> tuple[tuple[Route, ...], bool]:
-        """Return the routes that match a job and ever take one, and whether equal jobs come to the same.
+        """Return the routes that match a job and accept jobs, and whether equal jobs have the same result.
 
-        Whether the job itself is a candidate, ``is_candidate`` says.
+        ``is_candidate`` tells whether the job itself is a candidate.
         """
         cluster, is_shared = self.matcher.clusters.find(ad, self._context)
         found = cluster.matched & self._accepting
@@ -108,23 +108,23 @@ class Placing:
         return tuple(routes[at] for at in range(found.bit_length()) if found >> at & 1), is_shared
 
     def is_candidate(self, ad: Attributes) -> bool:
-        """Return whether what is asked of each job by itself holds: its ids, its owner, its spooling."""
+        """Return whether the conditions on single jobs hold: ids, owner, spooling."""
         return self.matcher.clusters.is_candidate(ad, ad.codes, self._context)
 
     def taken(self, routes: tuple[Route, ...]) -> tuple[Route, ...]:
-        """Return the routes of those that match that a job may go on: the first, or with round robin each."""
+        """Return the matching routes that a job may take: the first, or with round robin each."""
         return routes if self.table.settings.round_robin else routes[:1]
 
 
 LIMITS: Final = ("MaxJobs", "MaxIdleJobs", "FailureRateThreshold", "JobFailureTest")
-"""What a route says of how many jobs it takes, and not of which, nor of their copies."""
+"""Settings of a route that limit the number of jobs, but not which, nor their copies."""
 
-_NAME: Final = re.compile(r"^[ \t]*NAME[ \t]+(.+?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)  # which no knob needs
+_NAME: Final = re.compile(r"^[ \t]*NAME[ \t]+(.+?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)  # unnecessary with a knob
 _LIMIT: Final = re.compile(rf"[ \t]*(?:{'|'.join(LIMITS)})[ \t]*=.*", re.IGNORECASE)
 
 
-# HTCondor knows a route by the name of its knob. A conversion of ClassAd routes writes down what they were called
-# before in a line ``NAME``, where that can be no knob's name, or is another route's.
+# HTCondor knows a route by the name of its knob. A conversion of ClassAd routes writes the old name in a line ``NAME``,
+# if it cannot be a knob's name, or is another route's.
 class Renames:
     """Names of routes in an old table and in a new one: ``pairs``, in the order of the new one."""
 
@@ -136,20 +136,20 @@ class Renames:
         self._before = {lower(new): lower(old) for old, new in pairs}
 
     def before(self, name: str) -> str:
-        """Return what a route of the new table was called, in lower case."""
+        """Return the old name of a route of the new table, in lower case."""
         key = lower(name)
         return self._before.get(key, key)
 
 
 UNCHANGED: Final = Renames()
-"""Every route is called as it was."""
+"""No route was renamed."""
 
 
 def renames(old: RoutingTable, new: RoutingTable) -> Renames:
-    """Return the routes that the new table calls otherwise.
+    """Return the routes that were renamed in the new table.
 
-    One whose NAME line has the name of a route that is not there any more is that one. Of the others those are the same
-    whose universe, grid resource, requirements and rules are the same texts, as many in both tables; limits aside.
+    A route whose NAME line has the name of a missing route is that one. Of the others, routes are the same if universe,
+    grid resource, requirements and rules are the same texts, and equally many in both tables; limits are ignored.
     """
     found = difference(old, new)
     gone = {lower(route.name): route for route in found.dropped}
@@ -172,23 +172,23 @@ def renames(old: RoutingTable, new: RoutingTable) -> Renames:
 
 
 def _rules(route: Route) -> object:
-    """Return what a route consists of, but for its name and its limits."""
+    """Return the contents of a route, except its name and its limits."""
     asked = route.transform.requirements
     lines = tuple(line.text for line in route.transform.lines if _LIMIT.fullmatch(line.text) is None)
     return route.universe, route.grid_resource, None if asked is None else asked.text, lines
 
 
-_MOST_TEXTS = 2_000_000  # texts in the keys of what is remembered
+_MOST_TEXTS = 2_000_000  # texts in the keys of the cache
 _CONVERTED = ("transferoutputremaps", "jobuniverse", "owner")
 
 
 class JobOutcome(NamedTuple):
-    """What a candidate comes to.
+    """The result for a candidate.
 
-    A side is 0 for the old table and 1 for the new one. ``reached`` are the routes that it goes on, ``wanted`` those
-    that match, with the one that takes it before them, ``overlaps`` the pairs of which the first takes it. ``moved`` is
-    where it goes in both tables, where that differs; ``copies`` has the routes, the attribute and its texts. The names
-    of ``reached`` and ``wanted`` are in lower case, that of the taker is not.
+    A side is 0 for the old table and 1 for the new one. ``reached`` are the routes that it takes, ``wanted`` those that
+    match, with the one that takes it first, ``overlaps`` the pairs of which the first takes it. ``moved`` is its route
+    in both tables, if that differs; ``copies`` has the routes, the attribute and its texts. The names of ``reached``
+    and ``wanted`` are in lower case, that of the taker is not.
     """
 
     reached: tuple[tuple[int, str], ...] = ()
@@ -199,13 +199,13 @@ class JobOutcome(NamedTuple):
 
 
 class _More(NamedTuple):
-    """Names that a key has to have besides, for its texts are expressions that read them; None: nobody can tell."""
+    """Further names needed in a key, since its texts are expressions that read them; None: unknown."""
 
     names: tuple[str, ...] | None
 
 
 class JobOutcomes:
-    """Finds out what jobs come to, and remembers it for those that are alike."""
+    """Computes the results of jobs, and caches them for similar jobs."""
 
     def __init__(
         self,
@@ -217,9 +217,9 @@ class JobOutcomes:
         *,
         called: Renames | None = None,
     ) -> None:
-        """Take both tables, the clock, whose jobs alone are routed, as Matcher does, and which differences count.
+        """Take both tables, the clock, the owner whose jobs are routed (see Matcher), and which differences count.
 
-        ``called`` are the routes that have another name now, None: those that ``renames`` finds.
+        ``called`` are the renamed routes, None: those found by ``renames``.
         """
         self.called = renames(old, new) if called is None else called
         self._counts = counts
@@ -236,7 +236,7 @@ class JobOutcomes:
         self._same: dict[tuple[int, int], bool] = {}
 
     def of(self, ad: ClassAd) -> JobOutcome | None:
-        """Return what a job comes to, None for no candidate."""
+        """Return the result of a job, None if it is not a candidate."""
         found = None if self._is_open else self._known(ad)
         get = ad.codes.get
         proc = get("procid")
@@ -255,7 +255,7 @@ class JobOutcomes:
         return made
 
     def _known(self, ad: ClassAd) -> JobOutcome | None:
-        """Return the group of a job, None where there is none yet."""
+        """Return the group of a job, None if there is none yet."""
         get = ad.codes.get
         key = self._key(ad)
         found = self._groups.get(key)
@@ -275,7 +275,7 @@ class JobOutcomes:
         return (key, chosen, tuple(map(codes.get, chosen)))
 
     def _remember(self, ad: ClassAd, outcome: JobOutcome) -> None:
-        """Remember what jobs come to under all that their texts read, where that can be told."""
+        """Cache the result of jobs by all that their texts read, if that is known."""
         get = ad.codes.get
         key = self._key(ad)
         texts: tuple[Code | str | None, ...] = tuple(map(get, self._names))
@@ -299,7 +299,7 @@ class JobOutcomes:
             key = (key, texts)
 
     def _come_to(self, ad: ClassAd) -> tuple[bool, JobOutcome]:
-        """Route and copy a job in both tables; say too whether equal jobs come to the same."""
+        """Route and copy a job in both tables; also return whether equal jobs have the same result."""
         (was, was_shared), (now, now_shared) = (placing.place(ad) for placing in self._placings)
         old, new = (placing.taken(routes) for placing, routes in zip(self._placings, (was, now), strict=True))
         sides = ((0, was, old), (1, now, new))
@@ -324,7 +324,7 @@ class JobOutcomes:
     def _copies(
         self, old: tuple[Route, ...], new: tuple[Route, ...], ad: ClassAd
     ) -> Iterator[tuple[tuple[str, str, str], str | None, str | None]]:
-        """Yield what differs between the copies of a job."""
+        """Yield the differences between the copies of a job."""
         for first, second in self._pairs(old, new):
             if not self.copies_alike(first, second):
                 for each in copy_differences(self._copiers[0].copy(first, ad), self._copiers[1].copy(second, ad)):
@@ -332,7 +332,7 @@ class JobOutcomes:
                         yield (first.name, second.name, each.name), each.old, each.new
 
     def _names_of(self, routes: tuple[Route, ...], side: int) -> tuple[str, ...]:
-        """Return what routes of a side were called before, in lower case."""
+        """Return the old names of routes of a side, in lower case."""
         return tuple(self.called.before(route.name) if side else lower(route.name) for route in routes)
 
     def _pairs(self, old: tuple[Route, ...], new: tuple[Route, ...]) -> Iterator[tuple[Route, Route]]:
@@ -346,11 +346,11 @@ class JobOutcomes:
         yield from same or [(old[0], new[0])]
 
     def rules_alike(self, old: Route, new: Route) -> bool:
-        """Return whether two routes consist of the same, whatever they are called."""
+        """Return whether two routes have the same contents, whatever their names."""
         return self.copies_alike(old, new) or _are_same(self.old, old, self.new, replace(new, name=old.name))
 
     def copies_alike(self, old: Route, new: Route) -> bool:
-        """Return whether two routes make the same of every job, for all they consist of is the same."""
+        """Return whether two routes treat every job alike, since all their parts are equal."""
         key = (id(old), id(new))
         if key not in self._same:
             self._same[key] = _are_same(self.old, old, self.new, new)
@@ -364,7 +364,7 @@ def _turns(routes: tuple[Route, ...]) -> str | None:
 
 
 def _are_same(old_table: RoutingTable, old: Route, new_table: RoutingTable, new: Route) -> bool:
-    """Return whether the rules and all that they read are the same texts."""
+    """Return whether the rules and everything they read are the same texts."""
     if old is new and old_table is new_table:
         return True
     reads = ReadRules.of_route(old_table, old), ReadRules.of_route(new_table, new)
@@ -392,7 +392,7 @@ def _patterns(reads: Iterable[ReadRules]) -> re.Pattern[str] | None:
 
 
 class Witness(NamedTuple):
-    """A job that shows something: its id and its ad."""
+    """A job as an example: its id and its ad."""
 
     job: str
     ad: ClassAd
@@ -400,9 +400,9 @@ class Witness(NamedTuple):
 
 @dataclass
 class RouteChange:
-    """Jobs that go on another route; None: on none. With round robin a side names all routes, by turns.
+    """Jobs that take another route; None: none. With round robin a side names all routes, in turn.
 
-    ``why`` is the reason in the new table, of the witness; ``jobs`` how many there are.
+    ``why`` is the reason in the new table, for the witness; ``jobs`` is their number.
     """
 
     old: str | None
@@ -413,7 +413,7 @@ class RouteChange:
 
 
 class TextPair(NamedTuple):
-    """An attribute's text in the old copy and in the new one, None where it is not there, and a job that has both."""
+    """An attribute's text in the old copy and in the new one, None if it is missing, and a job that has both."""
 
     old: str | None
     new: str | None
@@ -424,8 +424,8 @@ class TextPair(NamedTuple):
 class CopyChange:
     """An attribute of the routed copy that differs, for the jobs that go from one route to another, or stay on one.
 
-    ``pairs`` are some of the texts; ``is_cut``: there are more. ``name`` of what is no attribute of the copy is that
-    of the route's macro: EditJobInPlace, JobShouldBeSandboxed, and "" where a copy cannot be made.
+    ``pairs`` are some of the texts; ``is_cut``: there are more. If it is not an attribute of the copy, ``name`` is that
+    of the route's macro: EditJobInPlace, JobShouldBeSandboxed, and "" if a copy cannot be made.
     """
 
     old_route: str
@@ -439,7 +439,7 @@ class CopyChange:
 
 @dataclass
 class Overlap:
-    """Jobs that the first route takes, and that the second would take as well, in one of the tables alone."""
+    """Jobs that the first route takes, and the second would take too, in only one of the tables."""
 
     first: str
     second: str
@@ -449,7 +449,7 @@ class Overlap:
 
 
 class Unreached(NamedTuple):
-    """A route of the new table that no job goes on: one that took jobs before, or is new.
+    """A route of the new table that no job takes: one that took jobs before, or is new.
 
     ``taken_by`` is the route that takes a job which this one wants, the witness; None: this one wants none.
     """
@@ -471,9 +471,9 @@ class SettingChange(NamedTuple):
 
 
 class RouteListChange(NamedTuple):
-    """Routes that come, go, or are left out for a fault now; the order of the others, if it differs.
+    """Routes added, removed, or newly rejected; the order of the others, if it differs.
 
-    ``renamed`` are the old and the new name of those that are called otherwise now.
+    ``renamed`` are the old and new names of renamed routes.
     """
 
     added: tuple[str, ...] = ()
@@ -485,10 +485,10 @@ class RouteListChange(NamedTuple):
 
 @dataclass(frozen=True)
 class TablesComparison:
-    """Everything that differs. ``jobs`` were read, ``candidates`` of them could be routed.
+    """All differences. ``jobs`` were read, ``candidates`` of them could be routed.
 
-    ``unproven`` are the routes whose rules differ by their texts while no job shows a difference; that alone is none.
-    ``is_cut``: there were more kinds of differences than are kept.
+    ``unproven`` are the routes whose rules differ as texts while no job shows a difference, which does not count as
+    one. ``is_cut``: there were more kinds of differences than are kept.
     """
 
     jobs: int

@@ -35,7 +35,7 @@ __all__ = [
     "read_legacy",
 ]
 
-# A command without --legacy needs none of it.
+# Commands without --legacy do not need it.
 _HOMES = {
     "crondor.router.legacy.configuration": (
         "ConversionMode",

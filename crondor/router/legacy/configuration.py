@@ -46,14 +46,14 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 
 # HTCondor: ConvertJobRouterRoutes in src/condor_tools/transform_ads.cpp.
 class ConversionMode(Enum):
-    """CONFIG takes the knobs of the configuration, expanded; FILE the entries of one file as they are written."""
+    """CONFIG takes the knobs of the configuration, expanded; FILE the entries of one file as written."""
 
     CONFIG = "config"
     FILE = "file"
 
 
 class Printed(NamedTuple):
-    """A route as it is printed: which ad of which knob, its name, its knob's name (FILE alone), its text."""
+    """A printed route: its ad and knob, its name, its knob's name (only FILE), its text."""
 
     knob: str
     number: int
@@ -63,7 +63,7 @@ class Printed(NamedTuple):
 
 
 class ToolOutput(NamedTuple):
-    """What is printed. ``names`` are those of JOB_ROUTER_ROUTE_NAMES, None where no such line is printed."""
+    """The output. ``names`` are those of JOB_ROUTER_ROUTE_NAMES, None if no such line is printed."""
 
     mode: ConversionMode
     routes: tuple[Printed, ...]
@@ -72,7 +72,7 @@ class ToolOutput(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
     def __str__(self) -> str:
-        """Return the output, with entries counted without the empty ones."""
+        """Return the output, numbering entries without the empty ones."""
         out: list[str] = []
         for number, each in enumerate(self.routes, start=1):
             if self.mode is ConversionMode.FILE:
@@ -88,14 +88,14 @@ class ToolOutput(NamedTuple):
 
 
 def tag_of(name: str) -> str:
-    """Return a route's name without all that no attribute's name has."""
+    """Return a route's name without characters that are not allowed in an attribute's name."""
     return _NO_NAME.sub("", name)
 
 
 def convert_as_tool(
     *texts: Texts, mode: ConversionMode = ConversionMode.FILE, files: Files | None = None
 ) -> ToolOutput:
-    """Convert as HTCondor's own tool does, its defects included; never raises."""
+    """Convert like HTCondor's own tool, including its defects; never raises."""
     return _Tool(knobs_of(*texts), mode, files).run()
 
 
@@ -182,7 +182,7 @@ _LINE_END = re.compile(r"[\r\n]")
 
 
 class NewRoute(NamedTuple):
-    """A converted route: what it was, the name it has now, and its commands."""
+    """A converted route: its entry, its new name, and its commands."""
 
     entry: LegacyEntry
     name: str
@@ -192,10 +192,10 @@ class NewRoute(NamedTuple):
 class NewTable(NamedTuple):
     """A converted table.
 
-    ``names`` are all routes in order, those too that were transforms already. ``macros`` are the knobs that the
-    routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT where a route needs it, as they are written. ``diagnostics``
-    are those of the old table, and what changed on the way. ``malformed`` are routes that do not read, comments now.
-    ``transforms`` are knobs JOB_TRANSFORM_<name> that were ClassAds.
+    ``names`` are all routes in order, including those that were transforms already. ``macros`` are the knobs that the
+    routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT if a route needs it, as written. ``diagnostics`` are those of
+    the old table, and the changes. ``malformed`` are invalid routes, which become comments. ``transforms`` are knobs
+    JOB_TRANSFORM_<name> that were ClassAds.
     """
 
     routes: tuple[NewRoute, ...]
@@ -226,8 +226,8 @@ class NewTable(NamedTuple):
 def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTable:
     """Convert all routes of a table into knobs JOB_ROUTER_ROUTE_<name>; never fails.
 
-    Knobs JOB_TRANSFORM_<name> that are ClassAds are converted with them. ``variables`` are the lower-case names of what
-    transforms around the routes read, beside those of the table's own configuration.
+    Knobs JOB_TRANSFORM_<name> that are ClassAds are converted too. ``variables`` are the lower-case names of variables
+    that transforms around the routes read, besides those of the table's own configuration.
     """
     found = list(table.diagnostics)
     around = _variables_around(table) | frozenset(variables)
@@ -247,7 +247,7 @@ def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTab
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.span.part(0, 1)))
         made = convert_mended(entry, around)
         found += made.diagnostics
-        # A knob of comments alone is an empty one, and no route.
+        # A knob with only comments is empty, and not a route.
         is_named = name != entry.name or not made.has_commands
         routes.append(NewRoute(entry, name, made.text(entry.name if is_named else "")))
     found += _around(table)
@@ -296,7 +296,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _around(table: LegacyTable) -> list[Diagnostic]:
-    """Return what the rest of the configuration means for routes that are no ClassAds any more."""
+    """Yield the effects of the rest of the configuration on routes that are no longer ClassAds."""
     found: list[Diagnostic] = []
     configuration = table.configuration
     were_alone = any(not entry.is_knob for entry in table.entries)
@@ -323,7 +323,7 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
 
 
 def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str], ...]:
-    """Return the knobs that the routes need, directly or through others, that somebody has set."""
+    """Return the knobs that the routes need, directly or through others, and that are set."""
     found: dict[str, tuple[str, str]] = {}
     left = [each.text for each in routes if each.entry.expand is not None]
     constraint = table.configuration.find(CONSTRAINT)
@@ -345,7 +345,7 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
 
 
 def _commented(ad: MalformedAd) -> str:
-    """Return a route that does not read as a comment; no line of it goes on after a backslash."""
+    """Return an invalid route as a comment; no line of it is continued by a backslash."""
     why = " ".join(ad.message.partition("; it begins ")[0].split())
     lines = [f"# {line.rstrip().rstrip(chr(92)).rstrip()}".rstrip() for line in _LINE_END.split(ad.text)]
     return "\n".join([f"# {why}:", *(line for line in lines if line != "#")]) + "\n\n"
@@ -359,7 +359,7 @@ def _assignment(name: str, text: str) -> str:
 
 
 def _tag(tag: str, text: str) -> str:
-    """Return a word that ends no line of a text as its tag: ``tag``, with as many x after it as that takes."""
+    """Return a word that is not a line of a text, as its tag: ``tag``, with as many x after it as needed."""
     taken = set(re.findall(rf"(?m)^[ \t]*@({tag}x*)[ \t]*$", text))
     while tag in taken:
         tag += "x"

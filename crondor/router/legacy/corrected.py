@@ -44,7 +44,7 @@ _MOST_FAULTS = 1000
 
 
 class CorrectedRoute(NamedTuple):
-    """The commands of a route, without NAME, and what was changed on the way or could not be said in commands."""
+    """The commands of a route, without NAME, and the changes and losses."""
 
     head: tuple[str, ...]
     body: tuple[str, ...]
@@ -56,16 +56,16 @@ class CorrectedRoute(NamedTuple):
         return any(not line.startswith("#") for line in (*self.head, *self.body))
 
     def text(self, name: str = "") -> str:
-        """Return the commands, with NAME where a name is given."""
+        """Return the commands, with NAME if a name is given."""
         return "\n".join([*([f"NAME {name}"] if name else []), *self.head, *self.body])
 
 
 def convert_mended(entry: LegacyEntry, around: Collection[str] | None = ()) -> CorrectedRoute:
-    """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails.
+    """Convert a route; what cannot be a command is dropped and reported as an ERROR. Never fails.
 
-    ``around`` are the lower-case names of the variables that the transforms before and after routes read: what the
-    route sets as an attribute of such a name is a variable as well. So is each ``default_`` of HTCondor-CE. None: it is
-    no route, but a transform of the schedd.
+    ``around`` are the lower-case names of the variables that the transforms before and after routes read: attributes of
+    such names that the route sets become variables too. So does each ``default_`` of HTCondor-CE. None: it is a
+    transform of the schedd, not a route.
     """
     made = _Mended(entry)
     if around is not None:
@@ -86,7 +86,7 @@ class _Mended(Commands):
         self.name = entry.name
 
     def add_variables(self, around: Collection[str]) -> None:
-        """Make variables of what the transforms around the route read as such, where it was an attribute."""
+        """Make variables of the attributes that the transforms around the route read as variables."""
         if self.universe and "targetuniverse" not in self.assignments:
             name = next(each for each in self.entry.ad if lower(each) == "targetuniverse")
             self.assignments["targetuniverse"] = (name, str(self.universe))
@@ -103,14 +103,14 @@ class _Mended(Commands):
                 self._variable(name, attribute, is_evaluated=prefix != "set_")
 
     def _batch_queue(self, name: str, key: str, *, is_evaluated: bool) -> None:
-        """Set BatchQueue, which HTCondor-CE takes since version 6, where a rule sets the queue by its old name."""
+        """Set BatchQueue, which HTCondor-CE uses since version 6, if a rule sets the queue by its old name."""
         section = self.eval_sets if is_evaluated else self.sets
         if key in section and "batchqueue" not in self.sets and "batchqueue" not in self.eval_sets:
             section["batchqueue"] = ("BatchQueue", section[key][1])
             self.say("variable", f"{name} sets BatchQueue as well: HTCondor-CE looks at that now", name)
 
     def _variable(self, name: str, attribute: str, *, is_evaluated: bool) -> None:
-        """Give a variable the value of the attribute of its name: a literal as it is, else evaluated for each job."""
+        """Set a variable to the attribute of its name: a literal unchanged, else evaluated for each job."""
         key = lower(attribute)
         node = self.tree(name)
         text = literal_text(node)
@@ -138,16 +138,16 @@ class _Mended(Commands):
         self.found.append(Diagnostic(f"legacy-{code}", shown, severity, span, help_text or None))
 
     def lost(self, code: str, message: str, name: str, help_text: str = "") -> None:
-        """Report an attribute that no command can stand for."""
+        """Report an attribute that no command can replace."""
         self.say(code, f"{message}: it is left out", name, Severity.ERROR, help_text)
 
     def printed(self, node: Node) -> str:
-        """Return an expression as it stands in a command; what looks like a macro and is none is escaped."""
+        """Return an expression as written in a command; text that looks like a macro is escaped."""
         text = unparse(node, UnparseForm.OLD)
         return text if self.entry.expand is not None else _escaped(text)
 
     def copy(self, name: str, attribute: str) -> None:
-        """Take ``copy_X = "Y"``, where Y can be a name."""
+        """Process ``copy_X = "Y"``, if Y can be a name."""
         value = self.entry.value(name)
         if not isinstance(value, str):
             self.lost("copy", f"{name} is no string, and copies nothing", name, f'write {name} = "NewName"')
@@ -159,7 +159,7 @@ class _Mended(Commands):
             self.copies[lower(attribute)] = (attribute, value)
 
     def delete(self, name: str, attribute: str) -> None:
-        """Take ``delete_X``, where X can be a name."""
+        """Process ``delete_X``, if X can be a name."""
         if self._is_name(name, attribute):
             value = self.entry.value(name)
             if value is False:
@@ -167,7 +167,7 @@ class _Mended(Commands):
             super().delete(name, attribute)
 
     def set(self, name: str, attribute: str) -> None:
-        """Take ``set_X``: the expression as it is, TARGET too, which a later match resolves."""
+        """Process ``set_X``: the expression unchanged, including TARGET, which a later match resolves."""
         if not self._is_name(name, attribute):
             return
         if lower(attribute) == "inputrsl":
@@ -178,7 +178,7 @@ class _Mended(Commands):
             self.sets[lower(attribute)] = (attribute, text)
 
     def eval_set(self, name: str, attribute: str) -> None:
-        """Take ``eval_set_X``: attributes of the route are put in place, TARGET and other become MY."""
+        """Process ``eval_set_X``: attributes of the route are inlined, TARGET and other become MY."""
         if not self._is_name(name, attribute):
             return
         node = self._timed(name, self.tree(name))
@@ -196,7 +196,7 @@ class _Mended(Commands):
             self.temporary.update((lower(each), each) for each in self.own_names(Expression.of(changed)))
 
     def target_universe(self, name: str) -> None:
-        """Take TargetUniverse, where it is the number of a universe."""
+        """Process TargetUniverse, if it is the number of a universe."""
         value = self.entry.value(name)
         universe = exact_integer_of(value)
         if universe is not None and 0 < universe < len(UNIVERSES):
@@ -209,9 +209,9 @@ class _Mended(Commands):
             self.say("universe", message, name, Severity.WARNING, help_text)
 
     def require(self, name: str) -> None:
-        """Take Requirements: attributes of the route put in place, TARGET and other left out, macros replaced.
+        """Process Requirements: attributes of the route inlined, TARGET and other removed, macros replaced.
 
-        A route whose Requirements cannot be written takes no job at all, rather than every one.
+        A route whose Requirements cannot be written takes no job at all, rather than every job.
         """
         node = self._inlined(name, self._with_macros(self._timed(name, self.tree(name))), self._ad_with_macros())
         text = self.filled(unparse(self._without_others(name, node, without_scope), UnparseForm.OLD))
@@ -226,7 +226,7 @@ class _Mended(Commands):
         self.requirements = "false" if reason else text
 
     def assign(self, name: str) -> None:
-        """Take any other attribute as a macro."""
+        """Process any other attribute as a macro."""
         key = lower(name)
         if key == "gridresource":
             self._grid_resource(name)
@@ -247,7 +247,7 @@ class _Mended(Commands):
                 self.raw[key] = text
 
     def borrowed(self, key: str, name: str) -> str:
-        """Return the value itself, where the macro of that name cannot be."""
+        """Return the value itself, if there is no macro of that name."""
         return self.raw.get(key) or super().borrowed(key, name)
 
     def head(self) -> list[str]:
@@ -258,11 +258,11 @@ class _Mended(Commands):
         return head
 
     def filled(self, text: str) -> str:
-        """Return a text with the macros replaced that stayed in it."""
+        """Return a text with its remaining macros replaced."""
         return self.entry.expand(text) if self.entry.expand is not None else text
 
     def loadable(self, head: list[str], body: list[str]) -> Iterator[str]:
-        """Yield the commands, each that HTCondor would refuse to load as a comment."""
+        """Yield the commands; those that HTCondor would refuse to load become comments."""
         faults = _faults([*head, *body])
         for number, line in enumerate(body, start=len(head) + 1):
             why = faults.get(number)
@@ -281,7 +281,7 @@ class _Mended(Commands):
         return False
 
     def _is_line(self, name: str, text: str) -> bool:
-        """Whether a text can stand on one line."""
+        """Return whether a text fits on one line."""
         if not re.search(r"[\r\n]", text):
             return True
         message = f"the value of {name} has a line end in it, which no command can have"
@@ -298,7 +298,7 @@ class _Mended(Commands):
         return changed
 
     def _with_macros(self, node: Node) -> Expression:
-        """Return an expression with its macros replaced: a comparison with a text that has one is known only then."""
+        """Return an expression with its macros replaced: a comparison with such a text can then be computed."""
         text = unparse(node, UnparseForm.OLD)
         filled = self.filled(text)
         with suppress(ClassAdSyntaxError):
@@ -317,7 +317,7 @@ class _Mended(Commands):
         return made
 
     def _inlined(self, name: str, expression: Expression, ad: ClassAd) -> Node:
-        """Return an expression with the attributes of the route put in place."""
+        """Return an expression with the attributes of the route inlined."""
         try:
             made = expression.flatten(ad, bounded(), inlining=_OPEN)
             other = expression.flatten(ad, bounded(), inlining=AS_HTCONDOR)
@@ -339,7 +339,7 @@ class _Mended(Commands):
         return changed
 
     def _literal(self, name: str, text: str) -> None:
-        """Take a string without its quotes, where that is possible."""
+        """Process a string without its quotes, if that is possible."""
         key = lower(name)
         if not text:
             return
@@ -353,7 +353,7 @@ class _Mended(Commands):
             self.assignments[key] = (name, quoted)
 
     def _grid_resource(self, name: str) -> None:
-        """Take GridResource, whose text HTCondor 25 does not evaluate."""
+        """Process GridResource, whose text HTCondor 25 does not evaluate."""
         value = self.entry.value(name)
         if not isinstance(value, str):
             shown = self.entry.ad.text(name)[:60]
@@ -379,12 +379,12 @@ class _Mended(Commands):
             self.say("grid-resource", message, name)
 
     def _limit(self, name: str) -> None:
-        """Take MaxJobs, MaxIdleJobs and FailureRateThreshold, which HTCondor 25 reads without the route's ad."""
+        """Process MaxJobs, MaxIdleJobs and FailureRateThreshold, which HTCondor 25 reads without the route's ad."""
         key = lower(name)
         node = self.tree(name)
         found = self.entry.value(name)
         literal = literal_text(node)
-        # HTCondor takes the quotes of a string away before it looks for a number.
+        # HTCondor removes the quotes of a string before it looks for a number.
         value: int | float | None = exact_integer_of(found) if literal is None else as_integer(literal, bounded())
         if value is None and key == "failureratethreshold" and not isinstance(found, bool):
             value = number_of(found) if literal is None else as_real(literal, bounded())
@@ -406,7 +406,7 @@ _EVALUATED = frozenset(
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which nothing is taken for a macro."""
+    """Return a text in which nothing is read as a macro."""
     if "$" not in text:
         return text
     parts: list[str] = []

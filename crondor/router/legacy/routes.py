@@ -31,8 +31,8 @@ from crondor.transform.classad_form import LegacyEntry, convert_faithfully
 def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:
     """Return a route as the text of a transform, with NAME.
 
-    ``faithful``: as condor_transform_ads -convertoldroutes of HTCondor 25.14 prints it, nothing where it prints
-    nothing. Never fails; ``convert_mended(entry)`` has what was changed, too.
+    ``faithful``: as printed by condor_transform_ads -convertoldroutes of HTCondor 25.14, empty if it prints nothing.
+    Never fails; ``convert_mended(entry)`` also has the changes.
     """
     if faithful:
         made = convert_faithfully(entry)
@@ -44,12 +44,12 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None, *, 
     """Return a table with its ClassAd routes as a router of HTCondor 23 has it.
 
     Such a router converts the routes itself when it reads them; ``faithful`` keeps the defects of its conversion
-    (TARGET in what ``eval_set_`` evaluates is undefined) and its names for routes without one (``entries:0``). Without
-    it they mean what they say, as ``convert_table`` writes them.
+    (TARGET in expressions of ``eval_set_`` is undefined) and its names for routes without one (``entries:0``).
+    Otherwise they have their intended meaning, as ``convert_table`` writes them.
 
-    The ClassAd routes have their own names, and leave out the transforms before and after routes, which were not for
-    them; routes that are transforms already stand among them, in the old order. Never fails: a table whose defaults
-    do not read, or that has no route, is not enabled, and ``diagnostics`` say why.
+    The ClassAd routes have their own names, and skip the transforms before and after routes, which were not for them;
+    routes that are transforms already are among them, in the old order. Never fails: a table whose defaults are
+    invalid, or that has no route, is not enabled, with the reason in ``diagnostics``.
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     loaded, made = _loaded(table, context, faithful=faithful)
@@ -65,9 +65,9 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None, *, 
 
 
 def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) -> tuple[Route, ...]:
-    """Return the ClassAd routes of a table that load, in its order, as ``legacy_table`` has them.
+    """Return the ClassAd routes of a table that load, in its order, like ``legacy_table``.
 
-    A table whose defaults do not read has none. Never fails.
+    A table with invalid defaults has none. Never fails.
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     if not table.is_enabled:
@@ -77,7 +77,7 @@ def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) ->
 
 
 def _loaded(table: LegacyTable, context: Context | None, *, faithful: bool) -> tuple[RoutingTable, NewTable]:
-    """Load the converted routes and the others together, without the knobs that they come from."""
+    """Load the converted routes and the others together, without their old knobs."""
     made = convert_table(table)
     without = without_old(table)
     texts = {f"{ROUTE}{route.name}": _verbatim(route) if faithful else route.text for route in made.routes}
@@ -86,19 +86,19 @@ def _loaded(table: LegacyTable, context: Context | None, *, faithful: bool) -> t
 
 
 def without_old(table: LegacyTable) -> Configuration:
-    """Return the configuration of a table without the knobs that its ClassAd routes come from."""
+    """Return the configuration of a table without the knobs of its ClassAd routes."""
     old = table.configuration
     gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
     return replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
 
 
 def _verbatim(route: NewRoute) -> str:
-    """Return the commands that HTCondor 23 makes of a route; what it prints nothing of is no route."""
+    """Return the commands that HTCondor 23 makes of a route; empty if it prints nothing."""
     return (convert_faithfully(route.entry) or ("", ""))[1]
 
 
 def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tuple[Route, ...]:
-    """Return routes with the names and the rights of the entries that they were."""
+    """Return routes with the names and the rights of their entries."""
     entries = {lower(route.name): route.entry for route in made.routes}
     return tuple(
         replace(
@@ -111,7 +111,7 @@ def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tu
 
 
 def _holds_unconverted(found: Diagnostic) -> bool:
-    """Return whether a finding is true of a table that is used as it is, and not of its conversion alone."""
+    """Return whether a finding applies to a table that is used unconverted, too."""
     is_renaming = found.kind == "legacy-name" and found.severity is Severity.NOTE
     return not is_renaming and found.kind not in {"legacy-around", "legacy-refresh"}
 

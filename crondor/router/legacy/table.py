@@ -31,24 +31,24 @@ from crondor.transform.classad_form import (
 )
 
 Texts = Configuration | Source | str | Mapping[str, str]
-"""A configuration, read or to be read, or knobs by name."""
+"""A configuration, read or not, or knobs by name."""
 
 
 @dataclass
 class RouterKnobs:
-    """The knobs of a configuration; ``diagnostics`` gathers what is wrong with those that are asked for."""
+    """The knobs of a configuration; ``diagnostics`` collects the faults of those that are used."""
 
     configuration: Configuration
     diagnostics: list[Diagnostic] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
 
     def get(self, name: str) -> Placed | None:
-        """Return the text of a knob as it is written, None where it is not set to anything."""
+        """Return the text of a knob as written, None if it is not set."""
         knob = self.configuration.find(name)
         return _placed(knob) if knob is not None and not knob.is_default and knob.text.strip() else None
 
     def text(self, name: str) -> str:
-        """Return the text of a knob with its macros replaced, nothing where it is not set."""
+        """Return the text of a knob with its macros replaced, empty if it is not set."""
         try:
             return self.configuration.string(name) or ""
         except InvalidConfig as error:
@@ -56,11 +56,11 @@ class RouterKnobs:
             return ""
 
     def holds(self, name: str) -> bool:
-        """Return whether a knob is true; what is no truth value is not."""
+        """Return whether a knob is true."""
         return as_boolean(self.text(name), self.configuration.context) is True
 
     def expanded(self, name: str, macros: Macros) -> Placed | None:
-        """Return the text of a knob with its macros replaced, None where it is not set or they cannot be."""
+        """Return the text of a knob with its macros replaced, None if it is not set or they cannot be replaced."""
         placed = self.get(name)
         if placed is None:
             return None
@@ -78,7 +78,7 @@ class RouterKnobs:
         return expand(text, self.configuration.lookup, self.budget, self.configuration.around())
 
     def routes(self) -> list[Knob]:
-        """Return the knobs JOB_ROUTER_ROUTE_<name> that somebody set, in order."""
+        """Return the knobs JOB_ROUTER_ROUTE_<name> that are set, in order."""
         begin = "job_router_route_"
         found = self.configuration.knobs
         return [
@@ -89,7 +89,7 @@ class RouterKnobs:
 
 
 def knobs_of(*texts: Texts) -> RouterKnobs:
-    """Read configurations, the later ones over the earlier."""
+    """Read configurations, the later ones override the earlier."""
     made: Configuration | None = None
     for text in texts:
         if not isinstance(text, Configuration):
@@ -126,7 +126,7 @@ def _joined(lines: Iterable[LogicalLine]) -> Placed:
 
 
 def _added(knob: Knob, span: Span) -> Placed:
-    """Return a text that was added to the knob's earlier one, which stands where the knob's own name does."""
+    """Return a text that was appended to the knob's earlier one, which replaces the knob's own name."""
     reader = LineReader(span.source, span.start)
     lines: list[LogicalLine] = []
     while reader.at < span.end and (line := reader.statement()) is not None:
@@ -153,20 +153,20 @@ _KEPT = frozenset(("maxjobs", "maxidlejobs", "requirements"))
 NAMES = "JOB_ROUTER_ROUTE_NAMES"
 ROUTE = "JOB_ROUTER_ROUTE_"
 _SOURCES = {ENTRIES: "entries", ENTRIES_FILE: "file", ENTRIES_CMD: "cmd"}
-MOST = 1000  # findings kept; whoever has more learns nothing from the rest
+MOST = 1000  # findings kept
 
 Runner = Callable[[str], str]
-"""Runs a command line and returns what it prints."""
+"""Runs a command line and returns its output."""
 
 
 @dataclass(frozen=True)
 class LegacyTable:
-    """The routes of an old configuration, in the order in which they are asked.
+    """The routes of an old configuration, in the order in which they are tried.
 
     ``refresh`` is JOB_ROUTER_ENTRIES_REFRESH in seconds, 0: the table is read once. ``modern`` are the names of the
-    routes among them that are written as transforms already; ``order`` has the names of all, in order.
-    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``configuration`` is what was read,
-    ``malformed`` are the routes that do not read.
+    routes that are written as transforms already; ``order`` has the names of all, in order. ``is_enabled`` false: the
+    defaults are invalid, and HTCondor routes nothing. ``configuration`` is what was read, ``malformed`` are the invalid
+    routes.
     """
 
     entries: tuple[LegacyEntry, ...] = ()
@@ -179,7 +179,7 @@ class LegacyTable:
     malformed: tuple[MalformedAd, ...] = ()
 
     def entry(self, name: str) -> LegacyEntry | None:
-        """Return the route of a name, which has no case."""
+        """Return the route of a name, ignoring case."""
         return next((each for each in self.entries if lower(each.name) == lower(name)), None)
 
 
@@ -190,12 +190,11 @@ def read_legacy(
     macros: Macros = Macros.EXPANDED,
     without_generated: bool = False,
 ) -> LegacyTable:
-    """Read the routes that configurations (texts, sources, or knobs by name) hold in the deprecated syntax.
+    """Read the routes that configurations (texts, sources, or knobs by name) have in the deprecated syntax.
 
-    ``files`` opens JOB_ROUTER_ENTRIES_FILE; ``run`` runs JOB_ROUTER_ENTRIES_CMD, which nothing else does, and may
-    raise OSError or CrondorError. ``macros`` says what becomes of those in the ads. ``without_generated`` leaves out of
-    the defaults what HTCondor-CE had generated, which its transforms do since version 6. Never raises: what is wrong
-    stands in ``diagnostics``.
+    ``files`` opens JOB_ROUTER_ENTRIES_FILE; ``run`` runs only JOB_ROUTER_ENTRIES_CMD, and may raise OSError or
+    CrondorError. ``macros`` is the treatment of macros in the ads. ``without_generated`` drops from the defaults what
+    HTCondor-CE had generated, which its transforms do since version 6. Never raises: faults are in ``diagnostics``.
     """
     reader = _Reader(knobs_of(*texts), files, run, macros)
     reader.without_generated = without_generated
@@ -203,7 +202,7 @@ def read_legacy(
 
 
 def live_name(entry: LegacyEntry) -> str:
-    """Return what HTCondor 23 calls a route: one without Name by its number in the source, from 0."""
+    """Return HTCondor 23's name of a route: without Name its number in the source, from 0."""
     name = entry.value("Name")
     if entry.is_knob or (isinstance(name, str) and name):
         return entry.name
@@ -274,7 +273,7 @@ class _Reader:
         return False
 
     def _drop_generated(self, defaults: Placed) -> None:
-        """Leave out of the defaults what is as condor_ce_router_defaults generated it."""
+        """Drop from the defaults what is as condor_ce_router_defaults generated it."""
         placed = self._knobs.expanded(GENERATED, self._macros)
         made = EntryAttributes(None, Placed(()))
         for each in () if placed is None else read_defaults(placed, is_merged=False):
@@ -353,7 +352,7 @@ class _Reader:
             return text
 
     def _named(self, entry: LegacyEntry) -> LegacyEntry:
-        """Return the entry with its name: Name, else GridResource, else one of our own."""
+        """Return the entry with its name: Name, else GridResource, else a generated one."""
         given = next(
             (each for each in map(entry.value, ("Name", "GridResource")) if isinstance(each, str) and each), ""
         )
@@ -368,7 +367,7 @@ class _Reader:
         )
 
     def _add(self, entry: LegacyEntry) -> None:
-        """Put a route into the table, by OverrideRoutingEntry where its name is taken."""
+        """Add a route to the table, by OverrideRoutingEntry if its name is taken."""
         key = lower(entry.name)
         earlier = self._rows.get(key)
         if isinstance(earlier, LegacyEntry):
@@ -409,7 +408,7 @@ class _Reader:
             self._say("legacy-override", message, Severity.WARNING, placed.span(0, 1))
 
     def _choose(self) -> None:
-        """Put the routes into the order of JOB_ROUTER_ROUTE_NAMES, which leaves out what it does not name."""
+        """Put the routes into the order of JOB_ROUTER_ROUTE_NAMES, dropping those it does not name."""
         placed = self._knobs.get(NAMES)
         if placed is None:
             return
@@ -429,7 +428,7 @@ class _Reader:
 
 
 def read_defaults(placed: Placed, *, is_merged: bool, faithful: bool = False) -> Iterator[EntryAttributes | Diagnostic]:
-    """Yield the attributes of the ads of JOB_ROUTER_DEFAULTS that count: the first, with ``is_merged`` all of them.
+    """Yield the attributes of the ads of JOB_ROUTER_DEFAULTS that count: the first, with ``is_merged`` all.
 
     Text that does not begin with a bracket is the inside of one ad.
     """

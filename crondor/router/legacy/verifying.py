@@ -28,7 +28,7 @@ from crondor.transform import InvalidTransform, RuleSource, Transform
 from crondor.transform.classad_form import convert_faithfully, current_time, rewrite
 
 MOST_JOBS: Final = 5000
-"""Jobs that a conversion is tried with at most."""
+"""The maximum number of jobs for testing a conversion."""
 _MOST_SAID: Final = 100
 _SHOWN: Final = 60
 _NOT_THERE: Final = "not there"
@@ -36,17 +36,17 @@ _RULES: Final = ("set_", "eval_set_", "copy_")
 
 
 class Verified(NamedTuple):
-    """How many jobs were made, and what differs: a finding for each route and attribute."""
+    """The number of jobs made, and the differences: a finding for each route and attribute."""
 
     jobs: int
     diagnostics: tuple[Diagnostic, ...]
 
 
 class ComparedTables(NamedTuple):
-    """A table and its conversion, as they are compared.
+    """A table and its conversion, for comparison.
 
-    ``alone`` is the new table without the transforms around its routes, where these are new to a route; of those
-    transforms the finding legacy-around says all.
+    ``alone`` is the new table without the transforms around its routes, if these are new for a route; the finding
+    legacy-around reports these transforms.
     """
 
     old: RoutingTable
@@ -57,9 +57,9 @@ class ComparedTables(NamedTuple):
 def verify(table: LegacyTable, made: NewTable, context: Context | None = None, most: int = MOST_JOBS) -> Verified:
     """Compare a table as HTCondor 23 has it with its conversion, over at most ``most`` jobs made from both.
 
-    ``table`` is read with all macros replaced, as that release does. The routes themselves are compared as they are;
-    then, with the transforms around them, the attributes that the rules of a route set. Where a site's file says
-    nothing of the source constraint, which routes without Requirements need, every job meets it. Never fails.
+    ``table`` is read with all macros replaced, as by that release. The routes themselves are compared; then, with the
+    transforms around them, the attributes that the rules of a route set. If a site's file does not set the source
+    constraint, which routes without Requirements need, every job meets it. Never fails.
     """
     context = context or Context()
     entries = {lower(route.name): route for route in made.routes}
@@ -81,7 +81,7 @@ def verify(table: LegacyTable, made: NewTable, context: Context | None = None, m
 
 
 def compared_tables(table: LegacyTable, made: NewTable, context: Context | None = None) -> ComparedTables:
-    """Return a table as HTCondor 23 has it, its routes called as in the conversion, and the conversion, loaded."""
+    """Return a table as HTCondor 23 has it, with the route names of the conversion, and the loaded conversion."""
     if not table.configuration.is_set(CONSTRAINT):
         table = replace(table, configuration=read_config({CONSTRAINT: "true"}, base=table.configuration))
     names = {lower(live_name(route.entry)): route.name for route in made.routes}
@@ -95,7 +95,7 @@ def compared_tables(table: LegacyTable, made: NewTable, context: Context | None 
 
 
 class _Trial:
-    """What is said of a comparison: ``found`` has a finding for each route and attribute."""
+    """The findings of a comparison: ``found`` has one for each route and attribute."""
 
     def __init__(self, jobs: Mapping[str, MadeJob], entries: Mapping[str, NewRoute]) -> None:
         self._jobs = jobs
@@ -103,7 +103,7 @@ class _Trial:
         self.found: dict[tuple[str, str], Diagnostic] = {}
 
     def note(self, compared: TablesComparison) -> None:
-        """Note all that differs between two tables."""
+        """Add all differences between two tables."""
         listed = compared.routes
         for name in listed.added:
             self._say(name, "", f"{name} takes jobs now; HTCondor 23 left it out")
@@ -125,14 +125,14 @@ class _Trial:
         self.note_copies(compared)
 
     def note_copies(self, compared: TablesComparison) -> None:
-        """Note the attributes of copies that differ on one and the same route."""
+        """Add the attributes of copies that differ on the same route."""
         for row in compared.copies:
             if lower(row.old_route) == lower(row.new_route):
                 pair = row.pairs[0]
                 self._attribute(row.new_route, row.name, pair.old, pair.new, self._job(row.witness))
 
     def transformed(self, job: MadeJob, transforms: Sequence[NewRoute]) -> None:
-        """Note what transforms of the schedd make otherwise of a job."""
+        """Add the differences of a job after transforms of the schedd."""
         for each in transforms:
             old, new = (_transformed(text, job.ad) for text in (_verbatim(each), each.text))
             for name in {lower(name): name for name in (*old, *new)}.values():
@@ -158,7 +158,7 @@ class _Trial:
 
 
 def _called(table: RoutingTable, names: Mapping[str, str]) -> RoutingTable:
-    """Return a table whose routes are called as the conversion calls them."""
+    """Return a table with the route names of the conversion."""
     return replace(
         table,
         routes=tuple(replace(route, name=names.get(lower(route.name), route.name)) for route in table.routes),
@@ -171,12 +171,12 @@ def _of(jobs: Iterable[MadeJob]) -> Iterator[tuple[str, ClassAd]]:
 
 
 def is_other(_route: Route, found: CopyDifference) -> bool:
-    """Return whether a difference of two copies is one: CurrentTime is HTCondor's old name for time()."""
+    """Return whether a difference of two copies counts: CurrentTime is HTCondor's old name for time()."""
     return not _is_same(found.old, found.new)
 
 
 def _is_same(old: str | None, new: str | None) -> bool:
-    """Return whether two expressions are one; CurrentTime is HTCondor's old name for time()."""
+    """Return whether two expressions are the same; CurrentTime is HTCondor's old name for time()."""
     if old == new or old is None or new is None or "currenttime" not in old.lower():
         return old == new
     try:
@@ -187,7 +187,7 @@ def _is_same(old: str | None, new: str | None) -> bool:
 
 
 def _tried(transforms: Sequence[NewRoute], context: Context, most: int) -> list[MadeJob]:
-    """Make jobs for transforms of the schedd: those that routes of the same commands would get."""
+    """Make jobs for transforms of the schedd, like those for routes with the same commands."""
     if not transforms:
         return []
     names = [f"T{number}" for number in range(len(transforms))]
@@ -203,7 +203,7 @@ def _verbatim(route: NewRoute) -> str:
 
 
 def _transformed(text: str, job: ClassAd) -> ClassAd:
-    """Return what the commands of a transform make of a job, the job itself where they do not apply or fail."""
+    """Return a job after the commands of a transform, the job itself if they do not apply or fail."""
     try:
         transform = Transform.parse(text, form=RuleSource.KNOB, strict=False)
     except InvalidTransform:
@@ -225,6 +225,6 @@ def _set_by(route: NewRoute) -> frozenset[str]:
 
 
 def _chosen(job: MadeJob) -> str:
-    """Return what is special about a made job."""
+    """Return the special attributes of a made job."""
     said = [f"no {name}" if text is None else f"{name} = {text}" for name, text in job.chosen.items()]
     return ", ".join(said)[:200] or "nothing special"

@@ -23,14 +23,14 @@ from crondor.router.match.umbrella import MOST_KEYS, AlikeJobs, Autoclusters, Ke
 from crondor.router.table.route import Route, RoutingTable
 
 WINDOW = 600
-"""Seconds that results are counted for before the throttle is set anew."""
+"""Seconds for which results are counted before the throttle is adjusted."""
 
 _OFF = 10_000  # times the threshold; from there on there is no throttle
-_NOTICED = 0.0001  # HTCondor leaves a throttle that would change less as it is
+_NOTICED = 0.0001  # HTCondor ignores smaller changes of a throttle
 
 
 class Throttle(NamedTuple):
-    """What a route has seen since ``begin`` (epoch seconds), and how many jobs it may take in a window.
+    """The results of a route since ``begin`` (epoch seconds), and how many jobs it may take in a window.
 
     ``jobs`` of 0 or less: there is no throttle. A route begins with ``Throttle(now)``.
     """
@@ -47,23 +47,23 @@ class Throttle(NamedTuple):
         return 0 < self.jobs <= self.routed
 
     def with_routed(self, count: int = 1) -> Throttle:
-        """Return the state after jobs were given to the route, whether or not they get there."""
+        """Return the state after jobs were given to the route, whether or not they arrive."""
         return self._replace(routed=self.routed + count)
 
     def with_failed(self) -> Throttle:
-        """Return the state after a job failed: it was not submitted, was removed there, or met JobFailureTest."""
+        """Return the state after a job failed: it was not submitted, was removed, or met JobFailureTest."""
         return self._replace(failed=self.failed + 1)
 
     def with_succeeded(self) -> Throttle:
-        """Return the state after a job was finished well."""
+        """Return the state after a job succeeded."""
         return self._replace(succeeded=self.succeeded + 1)
 
     def adjusted(self, now: int, threshold: float, current_jobs: int) -> Throttle:
-        """Return the throttle for the next window; before the window is over, this one as it is.
+        """Return the throttle for the next window; within a window, this one unchanged.
 
-        ``threshold`` is FailureRateThreshold in failures a second, ``current_jobs`` the jobs on the route now. Above
-        the threshold as many jobs may come as fail no more often than that; below it the throttle is eased, five
-        times where all jobs succeed, until it is off (HTCondor 25.14, JobRoute::AdjustFailureThrottles).
+        ``threshold`` is FailureRateThreshold in failures a second, ``current_jobs`` the present jobs of the route.
+        Above the threshold as many jobs are allowed as fail no more often than that; below it the throttle is eased,
+        fivefold if all jobs succeed, until it is off (HTCondor 25.14, JobRoute::AdjustFailureThrottles).
         """
         elapsed = now - self.begin
         if elapsed < WINDOW:
@@ -97,7 +97,7 @@ NO_THROTTLE = Throttle()
 
 # HTCondor: JobRoute::AcceptingMoreJobs.
 class Limit(str, Enum):
-    """What keeps a route from taking one more job."""
+    """Why a route does not take another job."""
 
     FULL = "full"
     IDLE_LIMIT = "idle limit"
@@ -107,22 +107,23 @@ class Limit(str, Enum):
 class RouteLoad(NamedTuple):
     """The jobs on a route, and those of them that do not run.
 
-    HTCondor counts as idle whatever is not running or sending its output: held jobs and those not yet submitted, too.
+    HTCondor counts every job as idle that is not running or sending its output, including held ones and those not yet
+    submitted.
     """
 
     jobs: int = 0
     idle: int = 0
 
     def routed(self, count: int = 1) -> RouteLoad:
-        """Return the load with jobs more, which do not run yet."""
+        """Return the load with more jobs, which do not run yet."""
         return RouteLoad(self.jobs + count, self.idle + count)
 
 
 def limit_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> Limit | None:
-    """Return what keeps a route from taking one more job, None if nothing does.
+    """Return why a route does not take another job, None if it does.
 
-    HTCondor asks for the throttle first, then for MaxIdleJobs, which is unlimited where it is negative and never
-    takes a job where it is 0, then for MaxJobs, which takes none where it is negative.
+    HTCondor checks the throttle first, then MaxIdleJobs (negative: unlimited; 0: never takes a job), then MaxJobs
+    (negative: takes none).
     """
     if throttle.is_reached:
         return Limit.THROTTLED
@@ -132,7 +133,7 @@ def limit_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) ->
 
 
 def room_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> int:
-    """Return how many jobs more a route takes before ``limit_of`` says no."""
+    """Return how many more jobs a route takes before ``limit_of`` returns a limit."""
     room = route.max_jobs - load.jobs
     if route.max_idle_jobs >= 0:
         room = min(room, route.max_idle_jobs - load.idle)
@@ -142,7 +143,7 @@ def room_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> 
 
 
 def limit_text(route: Route, load: RouteLoad, throttle: Throttle, limit: Limit) -> str:
-    """Return a limit that is reached with its figures: ``full: 100 of 100 jobs``."""
+    """Return a reached limit with its figures: ``full: 100 of 100 jobs``."""
     if limit is Limit.THROTTLED:
         return f"throttled: too many failures; {throttle.routed} routed in {WINDOW} s, which allow {throttle.jobs:g}"
     if limit is Limit.IDLE_LIMIT and not route.max_idle_jobs:
@@ -159,10 +160,10 @@ LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
 
 @dataclass(frozen=True)
 class RouteState:
-    """What a router counts, as a value; names of routes in lower case.
+    """The counters of a router, as a value; names of routes in lower case.
 
     ``managed`` is the number of jobs that JOB_ROUTER_MAX_JOBS counts, ``turn`` how often a route has been chosen: with
-    JOB_ROUTER_ROUND_ROBIN_SELECTION it says which of the routes that match is next, one count for all jobs.
+    JOB_ROUTER_ROUND_ROBIN_SELECTION it determines which of the matching routes is next, one count for all jobs.
     """
 
     loads: Mapping[str, RouteLoad] = field(default_factory=dict)
@@ -179,11 +180,11 @@ class RouteState:
         return self.throttles.get(lower(route.name), NO_THROTTLE)
 
     def limit(self, route: Route) -> Limit | None:
-        """Return what keeps a route from taking one more job."""
+        """Return why a route does not take another job, None if it does."""
         return limit_of(route, self.load(route), self.throttle(route))
 
     def accepting(self, table: RoutingTable) -> tuple[Route, ...]:
-        """Return the routes of a table that take one more job."""
+        """Return the routes of a table that take another job."""
         return tuple(route for route in table.routes if self.limit(route) is None)
 
     def is_full(self, table: RoutingTable) -> bool:
@@ -201,7 +202,7 @@ class RouteState:
         return RouteState(loads, throttles, self.managed + total, (self.turn + total) & LAST_TURN)
 
     def adjusted(self, table: RoutingTable, now: int) -> RouteState:
-        """Return the state with the throttles of windows that are over set anew, as at the begin of a poll."""
+        """Return the state with the throttles of finished windows adjusted, as at the beginning of a poll."""
         throttles = dict(self.throttles)
         for route in table.routes:
             throttle = throttles.get(lower(route.name), Throttle(now))
@@ -224,9 +225,9 @@ class Match(NamedTuple):
 
 
 class Matcher(Made):
-    """Matches jobs with the routes of a table, and remembers what jobs that are alike have come to.
+    """Matches jobs with the routes of a table, and caches the results of similar jobs.
 
-    ``owner``: only this user's jobs are candidates, as where the router does not run as root; None: everybody's.
+    ``owner``: only this user's jobs are candidates, for a router that does not run as root; None: everybody's.
     """
 
     def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
@@ -254,8 +255,8 @@ class Matcher(Made):
     ) -> Search[_Ad]:
         """Return a search for candidates among jobs in their order; iterate over it for the matches.
 
-        ``managed`` are the ids of jobs that the router has already, those that it is done with but not yet rid of
-        included. Jobs are read only as far as the routes take any.
+        ``managed`` are the ids of jobs that the router has already, including finished ones that still exist. Jobs are
+        read only while some route accepts jobs.
         """
         return Search(self, judge(self, jobs, route_state, context), route_state, managed)
 
@@ -274,17 +275,17 @@ class Matcher(Made):
 
 
 class Taking:
-    """Which routes take jobs while a search goes on.
+    """The routes that accept jobs during a search.
 
     ``accepting`` has a bit for each that does; ``counts`` are the jobs given to each so far. ``room`` is how many more
-    can be given before ``look_again`` has to find out who still takes any. A route that is listed twice has its jobs
-    in common.
+    can be given before ``look_again`` has to determine which still accept. A route that is listed twice shares its
+    jobs.
     """
 
     __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
 
     def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
-        """Begin."""
+        """Start."""
         self.routes = table.routes
         most = table.settings.max_jobs
         self._left = [room_of(route, route_state.load(route), route_state.throttle(route)) for route in self.routes]
@@ -293,7 +294,7 @@ class Taking:
         self.look_again()
 
     def look_again(self) -> None:
-        """Find out which routes still take jobs; none does where the router itself has enough."""
+        """Determine which routes still accept jobs; none if the router itself has enough."""
         given = self.given()
         left = [room - given.get(route.name, 0) for room, route in zip(self._left, self.routes, strict=True)]
         router = self._most - sum(self.counts)
@@ -301,7 +302,7 @@ class Taking:
         self.room = min([router, *(room for room in left if room)]) if self.accepting else 0
 
     def give(self, at: int) -> bool:
-        """Give a job to a route, by its place in the table; return whether any route still takes one."""
+        """Give a job to a route, by its place in the table; return whether any route still accepts one."""
         self.counts[at] += 1
         self.room -= 1
         if not self.room:
@@ -317,22 +318,23 @@ class Taking:
         return found
 
     def among(self, matched: int) -> tuple[int, ...]:
-        """Return the places of the routes that match, as bits, and take a job."""
+        """Return the places, as bits, of the matching routes that accept a job."""
         found = matched & self.accepting
         return tuple(at for at in range(found.bit_length()) if found >> at & 1)
 
 
 Judged: TypeAlias = tuple[str, int, _Kept]
-"""A job, by its id; the routes that it matches, a bit for each place in the table; and what is kept of the job."""
+"""A job: its id; the routes that it matches, a bit for each place in the table; and its data to keep."""
 
 
 def judge(
     matcher: Matcher, jobs: Iterable[tuple[str, _Ad]], route_state: RouteState, context: Context
 ) -> Iterator[Judged[_Ad]]:
-    """Yield each job with the bits of the routes that it matches, none for no candidate, and its ad.
+    """Yield each job with the bits of the routes that it matches, none if it is not a candidate, and its ad.
 
-    This is the long part of a search. It can be done for any part of a queue, by another process too. ``route_state``
-    is that of the begin of the search: the umbrella constraint is of the routes that take jobs then.
+    This is the expensive part of a search. It can be done for any part of a queue, by another process too.
+    ``route_state`` is that at the beginning of the search: the umbrella constraint uses the routes that accept jobs
+    then.
     """
     clusters = matcher.clusters
     names, find, is_candidate, owners = clusters.names, clusters.find, clusters.is_candidate, clusters.owners
@@ -346,12 +348,12 @@ def judge(
         if routes is None:
             cluster = find(ad, context)[0]
             routes = cluster.matched if matcher.passes(cluster, accepting) else 0
-            if isinstance(clusters.known.get(key), AlikeJobs):  # the key tells by itself
+            if isinstance(clusters.known.get(key), AlikeJobs):  # the key is enough
                 if len(known) >= MOST_KEYS:
                     known.clear()
                 known[key] = routes
         if routes:
-            proc = get("procid")  # the plainest of candidates is known by its texts; most are plain
+            proc = get("procid")  # the plainest candidates, which are the most, are known by their texts
             if not (
                 proc.__class__ is str and proc.isdigit() and get("owner") in owners and get("stageinstart") is None
             ) and not is_candidate(ad, codes, context):
@@ -360,11 +362,10 @@ def judge(
 
 
 class Search(Generic[_Kept]):
-    """Goes over judged jobs in their order. After it, ``route_state`` is how the router stands with the matches.
+    """Processes judged jobs in their order. Afterwards ``route_state`` includes the matches.
 
-    ``kept`` is what is kept of the job in the last match, None before the first. ``accepting`` are the routes that
-    take jobs when the search begins, as bits. ``is_stopped``: it ended before all jobs were looked at, since nothing
-    takes any more.
+    ``kept`` is the data of the job in the last match, None before the first. ``accepting`` are the routes that accept
+    jobs when the search begins, as bits. ``is_stopped``: it ended early, since no route accepts more.
     """
 
     def __init__(
@@ -374,7 +375,7 @@ class Search(Generic[_Kept]):
         route_state: RouteState,
         managed: Collection[str] = NOBODY,
     ) -> None:
-        """Begin; nothing is looked at before someone asks for the matches."""
+        """Start; nothing is examined before the matches are requested."""
         self._matcher = matcher
         self._judged = judged
         self._begun = route_state
@@ -386,17 +387,17 @@ class Search(Generic[_Kept]):
 
     @property
     def ad(self) -> _Kept | None:
-        """The ad of the job in the last match, where ads are searched."""
+        """The ad of the job in the last match, if ads are searched."""
         return self.kept
 
     @property
     def route_state(self) -> RouteState:
-        """How the router stands after the matches so far."""
+        """The state of the router after the matches so far."""
         return self._begun.after(self._taking.given())
 
     @property
     def umbrella(self) -> str | None:
-        """The constraint that candidates meet, as HTCondor writes it; None where nothing takes a job."""
+        """The constraint for candidates, as HTCondor writes it; None if no route accepts a job."""
         if not self.accepting:
             return None
         table = self._matcher.table

@@ -44,7 +44,7 @@ _OPTIONAL = frozenset(("ManagedManager", "RoutedToJobId", "RoutedFromJobId"))
 
 @dataclass(frozen=True)
 class Missed:
-    """A clause of the umbrella constraint that a job does not meet, and the shortest reason why."""
+    """A clause of the umbrella constraint that a job does not meet, and the shortest reason."""
 
     clause: Clause
     reason: str
@@ -53,9 +53,9 @@ class Missed:
 def missed_clauses(
     table: RoutingTable, job: Attributes, accepting: tuple[Route, ...], context: Context, owner: str | None
 ) -> list[Missed]:
-    """Return the clauses that keep a job from being a candidate.
+    """Return the clauses that prevent a job from being a candidate.
 
-    ``accepting`` are the routes that took jobs when the router began to look, ``owner`` is that of Matcher.
+    ``accepting`` are the routes that accepted jobs when the search began, ``owner`` is that of Matcher.
     """
     found = [
         Missed(each.clause, _in_words(each.clause, job, context))
@@ -67,7 +67,7 @@ def missed_clauses(
         reason = short_reason(constraint, NO_AD, job, context)
         found.append(Missed(Clause.SOURCE_CONSTRAINT, f"{Clause.SOURCE_CONSTRAINT.value}: {reason}"))
     elif any(meets(route, job, context) for route in accepting):
-        # A job that meets requirements alone may not pass them here, where MY is no job and error wins over true.
+        # A job that meets requirements alone may fail here, where MY is no job and error wins over true.
         asked = UmbrellaQuestion(table, accepting)
         if not asked.holds(job, context):
             reason = _of_routes(accepting, job, context) or asked.reason(job, context) or "it is not true"
@@ -84,7 +84,7 @@ def short_reason(expression: Expression, my: Attributes, target: Attributes | No
 
 
 def _in_words(clause: Clause, job: Attributes, context: Context) -> str:
-    """Return what a clause that is always there asks for, and what the job has instead."""
+    """Return the condition of a fixed clause, and the job's actual values."""
     shown = [_attribute(name, job, context) for name in _SHOWN[clause]]
     return f"{_BEFORE[clause]}: {', '.join(each for each in shown if each)}"
 
@@ -101,7 +101,7 @@ def _attribute(name: str, job: Attributes, context: Context) -> str:
 
 
 def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) -> str | None:
-    """Return which route's requirements keep a job from all, or why none is met where the job is TARGET."""
+    """Return which route's requirements block a job from all routes, or why none is met with the job as TARGET."""
     unmet: list[str] = []
     for route in sorted(accepting, key=lambda each: each.name.lower()):
         required = route.transform.requirements
@@ -122,7 +122,7 @@ def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) 
 
 
 class RouteOutcome(str, Enum):
-    """What becomes of a job at a route."""
+    """The result for a job at a route."""
 
     MATCHED = "matched"
     NO_MATCH = "no match"
@@ -139,7 +139,7 @@ DISABLED = "the configuration switches routing off"
 
 @dataclass(frozen=True)
 class RouteVerdict:
-    """What becomes of a job at one route; ``reason`` is None where it matches."""
+    """The result for a job at one route; ``reason`` is None if it matches."""
 
     route: Route
     outcome: RouteOutcome
@@ -148,9 +148,9 @@ class RouteVerdict:
 
 @dataclass(frozen=True)
 class JobVerdict:
-    """What becomes of a job at all routes of a table, in their order.
+    """The result for a job at all routes of a table, in their order.
 
-    ``missed`` are the clauses that keep it from being a candidate. ``chosen`` is the route that takes it: the first
+    ``missed`` are the clauses that prevent it from being a candidate. ``chosen`` is the route that takes it: the first
     that matches, or with round robin the one whose turn it is.
     """
 
@@ -170,9 +170,8 @@ def why(
 ) -> JobVerdict:
     """Explain what the router would do with a job now; ``owner`` as in Matcher.
 
-    ``accepting`` are the routes that took jobs when the router began to look, of which the umbrella constraint is made;
-    None: those of ``route_state``. A route says first whether its requirements are met: a limit is the reason only
-    where they are.
+    ``accepting`` are the routes that accepted jobs when the search began, used in the umbrella constraint; None: those
+    of ``route_state``. A limit of a route is only the reason if its requirements are met.
     """
     accepting = route_state.accepting(table) if accepting is None else accepting
     missed = tuple(missed_clauses(table, job, accepting, context, owner))
@@ -212,21 +211,21 @@ def _verdict(
 
 
 class MatchPoll(NamedTuple):
-    """What a poll came to: the matches in the order in which the jobs were put, and how the router stands then."""
+    """The result of a poll: the matches in the order of the jobs, and the state of the router afterwards."""
 
     matches: tuple[Match, ...]
     route_state: RouteState
 
 
 class _Bucket:
-    """Jobs that are alike, with the number that each was given when it was first put."""
+    """Similar jobs, with the number that each got when it was first added."""
 
     __slots__ = ("_gone", "cluster", "jobs", "last")
 
     def __init__(self, cluster: AlikeJobs) -> None:
         self.cluster = cluster
         self.jobs: dict[str, int] = {}
-        self.last = 0  # the number of the last job; more than any job's where they are not in order
+        self.last = 0  # the number of the last job; maximal if they are not in order
         self._gone = 0
 
     def add(self, job: str, number: int) -> None:
@@ -234,7 +233,7 @@ class _Bucket:
         self.last = number if number >= self.last else 1 << 62
 
     def remove(self, job: str) -> None:
-        """Take a job out, and at times the places too that a dict keeps of those that have gone."""
+        """Remove a job, and occasionally the gaps that removed jobs leave in a dict."""
         del self.jobs[job]
         self._gone += 1
         if self._gone > len(self.jobs):
@@ -249,14 +248,14 @@ class _Bucket:
 
 
 class Candidates:
-    """Keeps the jobs of a queue for polls, one after the other.
+    """Keeps the jobs of a queue for successive polls.
 
-    ``put`` tells that there is a job, or that its ad is another; ``drop`` that it has gone. A job that was matched is
-    not looked at again before it is put again.
+    ``put`` adds a job, or its changed ad; ``drop`` removes it. A matched job is not examined again before it is put
+    again.
     """
 
     def __init__(self, matcher: Matcher) -> None:
-        """Begin without jobs."""
+        """Start without jobs."""
         self._matcher = matcher
         self._numbers: dict[str, int] = {}
         self._places: dict[str, _Bucket] = {}
@@ -270,7 +269,7 @@ class Candidates:
         return len(self._numbers)
 
     def put(self, job: str, ad: Attributes, context: Context) -> None:
-        """Take a job's ad, chained to its cluster's; it may be changed only if the job is put again."""
+        """Add a job's ad, chained to its cluster's; after a change it must be put again."""
         self._leave(job)
         number = self._numbers.get(job)
         if number is None:
@@ -292,7 +291,7 @@ class Candidates:
             self._places[job] = bucket
 
     def drop(self, job: str) -> None:
-        """Forget a job; one that is not known is none."""
+        """Remove a job, if it is known."""
         self._leave(job)
         self._numbers.pop(job, None)
 
@@ -321,7 +320,7 @@ class Candidates:
         self._doubtful.pop(job, None)
 
     def _in_order(self, taking: Taking, context: Context, managed: Collection[str]) -> Iterator[tuple[str, AlikeJobs]]:
-        """Yield the jobs that a route takes now, with what they are like; ``taking`` may change on the way."""
+        """Yield the jobs that a route takes now, with their clusters; ``taking`` may change meanwhile."""
         heads: list[tuple[int, str, AlikeJobs, Iterator[tuple[str, int]]]] = []
         at_first = taking.accepting
         buckets = [bucket for bucket in self._at(at_first, context) if bucket.cluster.matched & at_first]

@@ -23,11 +23,11 @@ from crondor.router.table.route import Route, RoutingTable
 _REQUIREMENTS = {"requirements": "Requirements"}
 _ASKED = Expression("MY.Requirements").code
 EVERY = "True"
-"""What stands for a route without REQUIREMENTS."""
+"""The text used for a route without REQUIREMENTS."""
 
 
 class Clause(str, Enum):
-    """A condition that a job has to meet before any route is asked."""
+    """A condition that a job has to meet before any route is tried."""
 
     SOURCE_CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
     ROUTES = "the requirements of the routes, asked with the job as TARGET"
@@ -42,7 +42,7 @@ class Clause(str, Enum):
 
 
 class BuiltIn(NamedTuple):
-    """A clause that is always there, and its expression."""
+    """A fixed clause and its expression."""
 
     clause: Clause
     text: str
@@ -52,7 +52,7 @@ class BuiltIn(NamedTuple):
 def built_in(name: str, owner: str | None = None) -> tuple[BuiltIn, ...]:
     """Return the clauses that HTCondor 25.14 adds, in its order.
 
-    ``name`` is JOB_ROUTER_NAME. ``owner``: whose jobs alone are looked at, None where the router runs as root.
+    ``name`` is JOB_ROUTER_NAME. ``owner``: whose jobs are considered, None if the router runs as root.
     """
     texts = [
         (Clause.JOB, "target.ProcId >= 0"),
@@ -69,7 +69,7 @@ def built_in(name: str, owner: str | None = None) -> tuple[BuiltIn, ...]:
 
 
 def umbrella_text(table: RoutingTable, accepting: Iterable[Route], owner: str | None = None) -> str:
-    """Return the umbrella constraint as HTCondor writes it, for the routes that take jobs now."""
+    """Return the umbrella constraint as HTCondor writes it, for the routes that accept jobs now."""
     clauses = built_in(table.settings.name, owner)
     inner = " && ".join(each.text for each in clauses if each.clause is not Clause.OWN)
     own = "".join(f" && {each.text}" for each in clauses if each.clause is Clause.OWN)
@@ -77,9 +77,9 @@ def umbrella_text(table: RoutingTable, accepting: Iterable[Route], owner: str | 
 
 
 def routes_text(table: RoutingTable, accepting: Iterable[Route], *, reprinted: bool = False) -> str:
-    """Return the part of the umbrella constraint that the configuration makes: the source constraint and the routes.
+    """Return the configured part of the umbrella constraint: the source constraint and the routes.
 
-    Routes stand in the order of their names, each text once. ``reprinted``: as crondor prints expressions.
+    Routes are in the order of their names, each text once. ``reprinted``: as crondor prints expressions.
     """
     texts = dict.fromkeys(
         _text(route, reprinted=reprinted) for route in sorted(accepting, key=lambda route: route.name.lower())
@@ -97,19 +97,19 @@ def _text(route: Route, *, reprinted: bool) -> str:
 
 
 class UmbrellaQuestion:
-    """The umbrella's part of the configuration as an expression that is asked of many jobs, each as TARGET.
+    """The configured part of the umbrella constraint as an expression evaluated for many jobs, each as TARGET.
 
-    MY is an ad that has nothing but this expression as its Requirements, as in HTCondor's query.
+    MY is an ad with only this expression as its Requirements, as in HTCondor's query.
     """
 
     __slots__ = ("_code", "_my")
 
     def __init__(self, table: RoutingTable, accepting: Iterable[Route]) -> None:
-        """Read the text; it is that of the knobs, so that strings count as in new syntax there."""
+        """Read the text, with strings in new syntax, as in knobs."""
         routes = tuple(accepting)
         try:
             code = Expression(routes_text(table, routes)).code
-        except ClassAdSyntaxError:  # a text that is read as old syntax alone
+        except ClassAdSyntaxError:  # a text that can only be read in old syntax
             code = Expression(routes_text(table, routes, reprinted=True)).code
         self._code = code
         self._my = AdValue({"requirements": code}, _REQUIREMENTS)
@@ -138,14 +138,14 @@ _PURE_NAMES = """
     versiongt versionle versionlt
 """
 _TIMED, _PURE = frozenset(_TIMED_NAMES.split()), frozenset(_PURE_NAMES.split())
-_MOST = 1024  # expressions whose needs are remembered
+_MOST = 1024  # expressions whose needs are cached
 
 
 class Needs(NamedTuple):
-    """What an expression asks for: names in lower case.
+    """What an expression depends on: names in lower case.
 
-    ``is_timed``: the clock, the zone or the dice too. ``is_open``: nobody can tell what else, for it reads a text as
-    an expression, or looks at ads as a whole.
+    ``is_timed``: also the clock, the zone or the dice. ``is_open``: other things are unknown, since it reads a text as
+    an expression, or uses whole ads.
     """
 
     names: tuple[str, ...]
@@ -155,7 +155,7 @@ class Needs(NamedTuple):
 
 @lru_cache(maxsize=_MOST)
 def needs_of(code: Code) -> Needs:
-    """Return what an expression itself asks for; the attributes that it names may ask for more."""
+    """Return what an expression itself depends on; the attributes that it names may depend on more."""
     names: dict[str, None] = {}
     is_timed = is_open = False
     work: list[Node] = [code_tree(code)]
@@ -186,7 +186,7 @@ def needs_of(code: Code) -> Needs:
 
 _BY_JOB = frozenset((Clause.JOB, Clause.NOT_SPOOLING, Clause.OWNED, Clause.OWN))
 MOST_KEYS = 100_000
-"""Keys that are remembered; beyond that all are found out anew."""
+"""Keys that are cached; beyond that the cache starts again."""
 
 _CANDIDATE_NAMES = ("jobstatus", "managed", "routedby")
 
@@ -194,12 +194,12 @@ Key: TypeAlias = "tuple[Code | str | None, ...]"
 _Known: TypeAlias = "dict[Key, AlikeJobs | _Deeper]"
 
 
-# The key of a job is the tuple of these texts. Where one of them is an expression, the attributes that it refers to
-# belong to the key as well, and so on; HTCondor's schedd calls such a set of jobs an autocluster.
+# The key of a job is the tuple of these texts. If one of them is an expression, the attributes that it refers to belong
+# to the key too, and so on; HTCondor's schedd calls such a set of jobs an autocluster.
 class AlikeJobs:
-    """Jobs that are alike: whether they are candidates as far as the key tells, and which routes they match.
+    """Similar jobs: whether they are candidates as far as the key tells, and which routes they match.
 
-    ``matched`` has a bit for each route of the table. ``is_timed``: this holds at one time only.
+    ``matched`` has a bit for each route of the table. ``is_timed``: valid at one time only.
     """
 
     __slots__ = ("_ad", "_passes", "context", "is_candidate", "is_timed", "matched")
@@ -214,7 +214,7 @@ class AlikeJobs:
         self.matched = 0
 
     def ask(self, routes: Sequence[Route], clauses: Clauses, context: Context) -> AlikeJobs:
-        """Find out what holds, and return this cluster."""
+        """Evaluate the clauses and routes, and return this cluster."""
         self.context = context
         self._passes.clear()
         self.is_candidate = clauses.hold(self._ad, context)
@@ -224,7 +224,7 @@ class AlikeJobs:
         return self
 
     def passes(self, accepting: int, asked: UmbrellaQuestion) -> bool:
-        """Return whether the umbrella constraint of some routes holds, its part of single jobs aside."""
+        """Return whether the umbrella constraint of some routes holds, except its conditions on single jobs."""
         found = self._passes.get(accepting)
         if found is None:
             found = self._passes[accepting] = asked.holds(self._ad, self.context)
@@ -232,12 +232,12 @@ class AlikeJobs:
 
 
 class Clauses:
-    """The clauses that are asked of jobs that are alike; what literals come to is remembered."""
+    """The clauses for similar jobs; results for literals are cached."""
 
     __slots__ = ("_clauses", "_known")
 
     def __init__(self, clauses: Iterable[BuiltIn]) -> None:
-        """Take the clauses, which ask for _CANDIDATE_NAMES alone."""
+        """Take the clauses, which only use _CANDIDATE_NAMES."""
         self._clauses = tuple(clauses)
         self._known: dict[Key, bool] = {}
 
@@ -255,7 +255,7 @@ class Clauses:
 
 
 class _Deeper:
-    """More names are needed to tell jobs apart whose texts are these."""
+    """More names are needed to tell jobs with these texts apart."""
 
     __slots__ = ("is_timed", "known", "names")
 
@@ -266,13 +266,13 @@ class _Deeper:
 
 
 class Autoclusters:
-    """Tells which jobs are alike for a routing table.
+    """Groups similar jobs for a routing table.
 
-    ``owner``: whose jobs alone are candidates, None: everybody's, as where the router runs as root.
+    ``owner``: whose jobs are candidates, None: everybody's, for a router that runs as root.
     """
 
     def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
-        """Find out what the requirements refer to."""
+        """Determine what the requirements refer to."""
         self.routes = table.routes
         clauses = built_in(table.settings.name, owner)
         self._of_job = tuple(each for each in clauses if each.clause in _BY_JOB)
@@ -288,11 +288,11 @@ class Autoclusters:
         self._count = 0
 
     def __len__(self) -> int:
-        """Return the number of keys that are remembered, those that lead to longer ones included."""
+        """Return the number of cached keys, including those that lead to longer ones."""
         return self._count
 
     def find(self, ad: Attributes, context: Context) -> tuple[AlikeJobs, bool]:
-        """Return a job's cluster, and whether it may be kept for jobs that are alike."""
+        """Return a job's cluster, and whether it may be cached for similar jobs."""
         if self.is_open:
             return self._alone(ad, context), False
         codes = ad.codes
@@ -314,7 +314,7 @@ class Autoclusters:
                 if more:
                     found = _Deeper(more, is_timed=is_timed)
                 else:
-                    # Only the attributes that count, so that the job's own ad may change.
+                    # Only the relevant attributes, so that the job's own ad may change.
                     held = {name: code for name in seen if (code := codes.get(name)) is not None}
                     part = AdValue(held, {name: ad.names.get(name, name) for name in held})
                     found = AlikeJobs(part, context, is_timed=is_timed)
@@ -328,7 +328,7 @@ class Autoclusters:
             names, known = found.names, found.known
 
     def renew(self, cluster: AlikeJobs, context: Context) -> AlikeJobs:
-        """Find out anew what depends on the time, where that is another one, and return the cluster."""
+        """Recompute what depends on the time, if that has changed, and return the cluster."""
         if not cluster.is_timed or cluster.context == context:
             return cluster
         return cluster.ask(self.routes, self._of_key, context)
@@ -337,8 +337,8 @@ class Autoclusters:
         return AlikeJobs(ad, context, is_timed=True).ask(self.routes, self._of_key, context)
 
     def is_candidate(self, ad: Attributes, codes: Codes, context: Context) -> bool:
-        """Return whether the clauses hold that are asked of each job by itself: its ids, its owner, its spooling."""
-        owner = codes.get("owner")  # before evaluation puts its expression in place of the text
+        """Return whether the clauses on single jobs hold: ids, owner, spooling."""
+        owner = codes.get("owner")  # before evaluation replaces the text by its expression
         proc = codes.get("procid")
         if proc.__class__ is str and proc.isdigit() and owner in self.owners and codes.get("stageinstart") is None:
             return True
@@ -351,7 +351,7 @@ class Autoclusters:
         return True
 
     def is_fixed(self, codes: Codes) -> bool:
-        """Return whether these clauses hold at all times if they do now: all their attributes are literals."""
+        """Return whether these clauses stay true if they are now: all their attributes are literals."""
         texts = tuple(map(codes.get, ("procid", "owner", "stageinstart", "stageinfinish")))
         proc, owner, *staged = texts
         if proc.__class__ is str and proc.isdigit() and owner in self.owners and staged == [None, None]:
@@ -362,7 +362,7 @@ class Autoclusters:
 def meets(route: Route, job: Attributes, context: Context) -> bool:
     """Return whether a job meets the requirements of a route, evaluated in the job's ad alone.
 
-    True or a number that is not zero; none at all counts as met, and so does what HTCondor cannot evaluate.
+    True or a nonzero number; without requirements, or if HTCondor cannot evaluate them, they count as met.
     """
     return route.transform.matches(job, context)
 
@@ -371,7 +371,7 @@ NO_AD = AdValue({}, {})
 
 
 def needs_of_all(texts: Iterable[Code | str | None]) -> Needs:
-    """Return what the expressions among some texts ask for; those that do not read ask for nothing."""
+    """Return what the expressions among some texts depend on; invalid ones depend on nothing."""
     names: set[str] = set()
     is_timed = is_open = False
     for text in texts:

@@ -33,7 +33,7 @@ from crondor.spec import FIELDS, Dialect, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile, job_ads
 
 HONOURING: Final = frozenset((Universe.VANILLA, Universe.LOCAL, Universe.PARALLEL, Universe.JAVA, Universe.VM))
-"""The universes in which somebody waits for a job's time: docker and container jobs are vanilla ones."""
+"""The universes in which a job waits for its time: docker and container jobs are vanilla ones."""
 
 CRON: Final = tuple(f.attribute for f in FIELDS)
 _CRON_KEYS: Final = frozenset(name.lower() for name in CRON)
@@ -46,7 +46,7 @@ _EXACT: Final = 19  # digits that fit into 64 bits
 
 
 class CopySchedule(str, Enum):
-    """What a copy does with its schedule; THERE: in the queue of the remote schedd that HTCondor-C submits to."""
+    """How a copy treats its schedule; THERE: in the queue of the remote schedd that HTCondor-C submits to."""
 
     AT_ONCE = "starts at once"
     WAITS = "waits for its time"
@@ -59,7 +59,7 @@ class CopySchedule(str, Enum):
 
     @property
     def repeats(self) -> bool:
-        """Whether a schedd computes the copy's times anew, run by run."""
+        """Whether a schedd recomputes the copy's times, run by run."""
         return self in (CopySchedule.SCHEDULES_ITSELF, CopySchedule.SCHEDULES_ITSELF_THERE)
 
     @property
@@ -74,7 +74,10 @@ class CopySchedule(str, Enum):
 
 
 class Manner(NamedTuple):
-    """A copy's conduct; ``time`` (epoch seconds) is what it waits for. ``ad`` is that of the queue where it runs."""
+    """The behaviour of a copy; ``time`` (epoch seconds) is what it waits for.
+
+    ``ad`` is that of the queue where it runs.
+    """
 
     conduct: CopySchedule
     ad: ClassAd
@@ -82,10 +85,10 @@ class Manner(NamedTuple):
 
 
 def manner_of(copy: ClassAd, taken: int, zone: tzinfo) -> Manner:
-    """Return what a routed copy does that was submitted at ``taken`` (epoch seconds), whose QDate that is then.
+    """Return the behaviour of a routed copy that was submitted at ``taken`` (epoch seconds), which is then its QDate.
 
-    By HTCondor 25.14: the grid manager looks at no Cron and no Deferral attribute; only a copy for HTCondor-C
-    (GridResource ``condor ...``) takes them along, and its remote schedd heeds them.
+    By HTCondor 25.14: the grid manager ignores all Cron and Deferral attributes; only a copy for HTCondor-C
+    (GridResource ``condor ...``) passes them on, and its remote schedd uses them.
     """
     ad = copy.copy()
     ad.set("QDate", taken)
@@ -122,7 +125,7 @@ def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
 
 
 def is_matched(ad: ClassAd) -> bool:
-    """Return whether a copy's Requirements are ever looked at: those of a grid job are for HTCondor-C alone."""
+    """Return whether a copy's Requirements are ever used: for grid jobs only those of HTCondor-C are."""
     return int32(ad, "JobUniverse") != Universe.GRID or grid_type(ad) == "condor"
 
 
@@ -132,13 +135,13 @@ def has_cron(ad: ClassAd) -> bool:
 
 
 def grid_type(ad: ClassAd) -> str:
-    """Return the first word of GridResource in lower case, empty where there is none."""
+    """Return the first word of GridResource in lower case, empty if there is none."""
     words = (string(ad, "GridResource") or "").split(None, 1)
     return words[0].lower() if words else ""
 
 
 def asks(ad: ClassAd, name: str) -> bool:
-    """Return whether a job's Requirements speak of an attribute."""
+    """Return whether a job's Requirements refer to an attribute."""
     return "Requirements" in ad and re.search(rf"(?i)\b{name}\b", ad.text("Requirements")) is not None
 
 
@@ -168,7 +171,7 @@ _Numbers: TypeAlias = tuple[int, int, int, int]
 
 
 def _gate_numbers(ad: ClassAd) -> _Numbers | None:
-    """Return DeferralTime, DeferralWindow, DeferralPrepTime and ScheddInterval where all are written as numbers."""
+    """Return DeferralTime, DeferralWindow, DeferralPrepTime and ScheddInterval if all are literal numbers."""
     found = [code if isinstance(code, str) else None for code in map(ad.codes.get, _GATE_KEYS)]
     time, window, prep_time, interval = (None if text is None else plain(text) for text in found)
     if time is None or window is None or prep_time is None or interval is None:
@@ -189,8 +192,8 @@ def _closes(now: int, numbers: _Numbers) -> bool:
 class _Conjunct(NamedTuple):
     """A part of Requirements that && joins with others.
 
-    ``is_clause``: it speaks of the job's time. ``names`` are a machine's where the job has none of that name;
-    ``asks_machine``: it asks a machine in any case.
+    ``is_clause``: it is about the job's time. ``names`` are a machine's if the job has none of that name;
+    ``asks_machine``: it always depends on a machine.
     """
 
     expression: Expression
@@ -201,7 +204,7 @@ class _Conjunct(NamedTuple):
 
 
 def _conjuncts(ad: ClassAd) -> tuple[_Conjunct, ...]:
-    """Return the parts that && joins; none of what is no expression."""
+    """Return the parts that && joins; none if the expression is invalid."""
     try:
         return _split(ad.code("Requirements"))
     except (KeyError, ClassAdSyntaxError):
@@ -220,7 +223,7 @@ def _split(requirements: Code) -> tuple[_Conjunct, ...]:
 
 
 def _parts(tree: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield what && joins, with its parentheses and without."""
+    """Yield the operands of &&, with and without parentheses."""
     left = [tree]
     while left:
         node = left.pop()
@@ -239,7 +242,7 @@ def _gates() -> dict[str, Callable[[int, _Numbers], bool]]:
 
 
 def _asked_by(tree: Node) -> tuple[bool, tuple[str, ...]]:
-    """Return whether an expression asks a machine in any case, and what it asks one for that the job has not."""
+    """Return whether an expression always needs a machine, and the attributes that only a machine may have."""
     names: list[str] = []
     left = [tree]
     while left:
@@ -275,10 +278,10 @@ def _there(ad: ClassAd) -> ClassAd:
 
 
 Plannable: TypeAlias = JobSchedule | SubmitFile | ClassAd | QueuedJob | Schedd
-"""What has jobs with schedules."""
+"""A source of jobs with schedules."""
 
 MOST_JOBS: Final = 50_000
-"""So many jobs of a submit file are planned, of some 9 kB each; the plan says so where there are more."""
+"""The maximum number of jobs planned of a submit file, of some 9 kB each; the plan reports if there are more."""
 
 _REQUIREMENTS: Final = ("requirements", "my.requirements")
 _OUT_OF_PLAY: Final = frozenset((JobStatus.HELD, JobStatus.REMOVED, JobStatus.COMPLETED))
@@ -286,7 +289,7 @@ _OUT_OF_PLAY: Final = frozenset((JobStatus.HELD, JobStatus.REMOVED, JobStatus.CO
 
 @dataclass(frozen=True)
 class JobSettings:
-    """How jobs are read: the submit host's zone, the dialect of Cron attributes, and what submit files do not say.
+    """How jobs are read: the submit host's zone, the dialect of Cron attributes, and defaults for submit files.
 
     ``owner`` is the Owner of jobs that have none; ``schedd_interval`` (seconds) is SCHEDD_INTERVAL.
     """
@@ -302,8 +305,8 @@ class JobSettings:
 class PlannedJob:
     """A job of a plan: its id ``cluster.proc``, its ad as the schedd would have it, and its schedule.
 
-    ``schedule`` is None where it cannot be read, or where the job is out of play; ``findings`` say why. ``name`` says
-    where it comes from.
+    ``schedule`` is None if it cannot be read, or if the job is not available; ``findings`` say why. ``name`` is its
+    origin.
     """
 
     id: str
@@ -315,12 +318,12 @@ class PlannedJob:
     here: Span | None = field(default=None, repr=False)
 
     def place(self, *attributes: str) -> Span | None:
-        """Return where the first of some attributes was written, else where the job is."""
+        """Return where the first of some attributes was written, else the place of the job."""
         names = (name for attribute in attributes for name in commands_of(attribute))
         return next((self.spans[name] for name in names if name in self.spans), self.here)
 
     def command_place(self, *commands: str) -> Span | None:
-        """Return where the first of some submit commands (lower case) was written, else where the job is."""
+        """Return where the first of some submit commands (lower case) was written, else the place of the job."""
         return next((self.spans[name] for name in commands if name in self.spans), self.here)
 
 
@@ -328,7 +331,7 @@ _PLANNED: Final = "a JobSchedule, SubmitFile, ClassAd, QueuedJob or Schedd, or s
 
 
 def jobs_of(jobs: Plannable | Iterable[Plannable], now: int, reading: JobSettings) -> Iterator[PlannedJob]:
-    """Yield the scheduled jobs; others are left out. Raises InvalidSubmit, ScheddError, UnknownZone, TypeError.
+    """Yield the scheduled jobs; others are skipped. Raises InvalidSubmit, ScheddError, UnknownZone, TypeError.
 
     Submit files and schedules are numbered as clusters from 1 on, in their order.
     """
@@ -356,7 +359,7 @@ def _jobs_of(each: object, cluster: int, now: int, reading: JobSettings) -> Iter
 
 
 def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: JobSettings) -> PlannedJob:
-    """Take a schedule for a job that has nothing else; a crontab job stays in the queue, or it had one run."""
+    """Make a job of a schedule without anything else; a crontab job stays in the queue, or it would have one run."""
     own = {"ClusterId": cluster, "ProcId": 0, "Owner": reading.owner, "QDate": now}
     lengths = {"JobUniverse": int(schedule.universe), "ScheddInterval": schedule.schedd_interval}
     ad = ClassAd({**NEW_JOB, **own, **lengths})
@@ -456,7 +459,7 @@ def _of_queued(queued: QueuedJob, now: int, reading: JobSettings) -> Iterator[Pl
 
 
 def _out_of_play(queued: QueuedJob, here: Span) -> Diagnostic | None:
-    """Say why no router looks at a job of a queue, now or later, as things stand; None where one does."""
+    """Return why no router takes a job of a queue, now or later, as things stand; None if one does."""
     status = queued.status
     if status in _OUT_OF_PLAY and status is not None:
         message = f"the job is {status.name.lower()}: no router takes it, and it has no runs"
@@ -472,7 +475,7 @@ def _out_of_play(queued: QueuedJob, here: Span) -> Diagnostic | None:
 
 
 class PlannedOutcome(str, Enum):
-    """What becomes of a run."""
+    """The result of a run."""
 
     ROUTED = "routed"
     BY_COPY = "by its copy"
@@ -485,7 +488,7 @@ class PlannedOutcome(str, Enum):
 
 
 class Room(NamedTuple):
-    """How a route stands with a job that it has just taken: its jobs and idle ones, and what it may have.
+    """A route's counts including a job that it has just taken: its jobs and idle ones, and its limits.
 
     Negative ``max_idle_jobs`` and ``max_managed``: no limit. ``managed`` are the jobs of all routes.
     """
@@ -499,7 +502,7 @@ class Room(NamedTuple):
 
 
 class LastAsked(NamedTuple):
-    """The last time that the routes were asked about a job, without one that took it."""
+    """The last time that the routes were tried for a job and none took it."""
 
     table: RoutingTable
     ad: ClassAd
@@ -510,12 +513,12 @@ class LastAsked(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run of a job's schedule, and what becomes of it; times are epoch seconds.
+    """A run of a job's schedule, and its result; times are epoch seconds.
 
     ``number`` counts the job's runs from 1. ``taken`` is when the router takes the job, ``starts`` when its copy starts
     and ``ends`` when that has ended, as far as the model knows. ``route``, ``room``, ``conduct`` and ``routed`` are of
-    the copy; ``stays``: it goes back to its queue when it has run. ``findings`` are those that no earlier run of the
-    job had.
+    the copy; ``stays``: it returns to its queue after its run. ``findings`` are those that no earlier run of the job
+    had.
     """
 
     job: PlannedJob
@@ -534,7 +537,7 @@ class PlannedRun:
     asked: LastAsked | None = field(default=None, repr=False)
 
     def why(self) -> JobVerdict | None:
-        """Return why no route took the job when the routes were asked last; None where one did, or none was."""
+        """Return why no route took the job at the last try; None if one did, or none was tried."""
         asked = self.asked
         return (
             None if asked is None else why(asked.table, asked.ad, asked.route_state, asked.context, owner=asked.owner)
@@ -545,9 +548,9 @@ class PlannedRun:
 class PlanOptions:
     """How a plan is made; lengths in seconds.
 
-    ``at_gate``: the router takes a job when the gate of its run opens, and for one run, as a router that waits does;
-    else at its next poll, whole, as HTCondor's daemon does. Copies run for ``run_time``, None: until the job's next
-    run; they wait ``queue_time`` at the site before they start. ``rejected`` is how long from now the local pool
+    ``at_gate``: the router takes a job when the gate of its run opens, and for one run, like a router that waits;
+    otherwise at its next poll, as a whole, like HTCondor's daemon. Copies run for ``run_time``, None: until the job's
+    next run; they wait ``queue_time`` at the site before they start. ``rejected`` is how long from now the local pool
     rejects the jobs (LastRejMatchTime), None: it does not. ``count`` is how many runs of each job are planned, None:
     all. ``route_state`` is what the router has already; ``owner`` as in Matcher.
     """
@@ -563,15 +566,15 @@ class PlanOptions:
 
 
 class Load:
-    """How a router stands; ``route_state`` is that as a value."""
+    """The state of a router; ``route_state`` is that as a value."""
 
     def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
-        """Begin with what the router has already, which stays as it is."""
+        """Start with the router's present state, which is not changed."""
         self.route_state = route_state
         self._table = table
 
     def take(self, route: Route) -> Room:
-        """Give a job to a route: it waits there, and round robin goes on."""
+        """Give a job to a route: it waits there, and round robin advances."""
         self.route_state = self.route_state.after({route.name: 1})
         load, settings = self.route_state.load(route), self._table.settings
         return Room(
@@ -579,15 +582,15 @@ class Load:
         )
 
     def start(self, route: Route) -> None:
-        """Let a waiting copy run."""
+        """Record that a waiting copy runs."""
         self._change(route, 0, -1)
 
     def wait(self, route: Route) -> None:
-        """Let a copy that ran wait for its next time."""
+        """Record that a copy waits for its next time."""
         self._change(route, 0, 1)
 
     def leave(self, route: Route, *, was_idle: bool) -> None:
-        """Let a copy go."""
+        """Remove a copy."""
         self._change(route, -1, -int(was_idle))
 
     def _change(self, route: Route, jobs: int, idle: int) -> None:

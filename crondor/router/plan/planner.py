@@ -45,12 +45,12 @@ from crondor.zones import zone_of
 
 
 class Copy:
-    """A copy on a route. ``starts`` and ``ends`` (epoch seconds) are None where that never comes."""
+    """A copy on a route. ``starts`` and ``ends`` (epoch seconds) are None for never."""
 
     __slots__ = ("ad", "ends", "is_idle", "manner", "route", "starts", "stays")
 
     def __init__(self, route: Route, manner: Manner, ad: ClassAd) -> None:
-        """Begin: it is idle."""
+        """Start: it is idle."""
         self.route = route
         self.manner = manner
         self.ad = ad
@@ -60,7 +60,7 @@ class Copy:
         self.ends: int | None = None
 
     def matched(self, run: Deferral, ready: int) -> int:
-        """Return when the copy, ready then, is idle no more (epoch seconds).
+        """Return when the copy, ready then, is no longer idle (epoch seconds).
 
         It has JobStatus 2 while its starter waits for the time of the run.
         """
@@ -71,10 +71,10 @@ class Copy:
 
 
 class JobProgress:
-    """A job and the runs that are ahead; ``token`` tells events that still count from those that do not."""
+    """A job and its coming runs; ``token`` identifies valid events."""
 
     def __init__(self, number: int, job: PlannedJob, now: int, until: int | None, count: int | None) -> None:
-        """Begin with the first run after ``now``, or the one whose window is open."""
+        """Start with the first run after ``now``, or the one whose window is open."""
         self.number = number
         self.job = job
         self.ad = job.ad.copy()
@@ -96,7 +96,7 @@ class JobProgress:
         self._once: ClassAd | None = None
 
     def pull(self) -> Deferral | None:
-        """Return the next run that is planned, and take it for the present one; None where there is none."""
+        """Make the next planned run the present one and return it; None if there is none."""
         self.run = None
         if self._left == 0:
             return None
@@ -110,17 +110,17 @@ class JobProgress:
         return run
 
     def peek(self) -> Deferral | None:
-        """Return the run after the present one, planned or not; None where there is none."""
+        """Return the run after the present one, planned or not; None if there is none."""
         if self._ahead is None:
             self._ahead = next(self._runs, None)
         return self._ahead
 
     def changed(self) -> None:
-        """Note that the ad is another one, beside its DeferralTime."""
+        """Record that the ad has changed, apart from its DeferralTime."""
         self._once = None
 
     def one_run(self, run: Deferral) -> ClassAd:
-        """Return the job for one run; the ads of all runs have the names of their attributes in common."""
+        """Return the job for one run; the ads of all runs share the names of their attributes."""
         if self._once is None:
             self._once = _with_texts(one_run(self.ad, run))
         made = self._once.copy()
@@ -128,7 +128,7 @@ class JobProgress:
         return made
 
     def new(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return the findings that were not said of this job yet."""
+        """Return the findings that were not reported for this job yet."""
         found = tuple(each for each in dict.fromkeys(findings) if each not in self._said)
         self._said.update(found)
         return found
@@ -152,12 +152,12 @@ class JobProgress:
                     yield run
             for time in times.runs(now):
                 yield schedule.deferral(int(time), now)
-        except CrondorError:  # said of the job beforehand, or the end of all calendars
+        except CrondorError:  # reported for the job before, or the end of the supported years
             return
 
 
 def _with_texts(ad: ClassAd) -> ClassAd:
-    """Return an ad with its numbers and plain strings as texts, as a queue has them: routes copy such ads faster."""
+    """Return an ad with its numbers and plain strings as texts, as in a queue: routes copy such ads faster."""
     for name in ad:
         code = ad.codes[lower(name)]
         constant = None if isinstance(code, str) else code.const
@@ -167,7 +167,7 @@ def _with_texts(ad: ClassAd) -> ClassAd:
 
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
-    """Return whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
+    """Return whether a job that succeeds at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
     if "OnExitRemove" not in ad:
         return False
     return (known_at_exit(ad) or at_exit(ended(ad, starts), now, context).act) is Act.STAY
@@ -179,17 +179,17 @@ def _count_of(ad: ClassAd) -> int:
 
 
 _STEP: Final = 60
-"""Seconds between two questions of a job that waits and whose requirements look at the clock."""
+"""Seconds between two tries of a waiting job whose requirements depend on the clock."""
 _MOST_STEPS: Final = 1000
 
 
 def facts_at(table: RoutingTable, context: Context) -> TransformFacts:
-    """Return what the transforms of a table may see at another time."""
+    """Return the transform facts of a table at another time."""
     return table.facts.at(context)
 
 
 class _What(IntEnum):
-    """Events of the same time, in the order in which they happen."""
+    """Events of the same time, in their order."""
 
     END = 0
     START = 1
@@ -200,12 +200,12 @@ class _What(IntEnum):
 
 
 class Planning:
-    """One making of a plan."""
+    """One computation of a plan."""
 
     def __init__(
         self, jobs: tuple[PlannedJob, ...], table: RoutingTable, now: int, until: int | None, options: PlanOptions
     ) -> None:
-        """Begin; nothing is planned before someone asks for the runs."""
+        """Start; nothing is planned before the runs are requested."""
         self.options = options
         self.table = table
         self.now = self.clock = now
@@ -224,7 +224,7 @@ class Planning:
         self._wakes: set[int] = set()
 
     def runs(self) -> Iterator[PlannedRun]:
-        """Go from event to event."""
+        """Process event after event."""
         for progress in self.jobs:
             yield from self._begin(progress)
         while self._events:
@@ -248,7 +248,7 @@ class Planning:
                 yield from self._passed(progress)
 
     def _begin(self, progress: JobProgress) -> Iterator[PlannedRun]:
-        """Let a job wait for its first run; one that runs already is idle again when it has run."""
+        """Have a job wait for its first run; one that runs already is idle after it."""
         status = int32(progress.ad, "JobStatus")
         if status in (JobStatus.IDLE, None):
             yield from self._next(progress, self.now)
@@ -267,11 +267,11 @@ class Planning:
         heapq.heappush(self._events, (time, what, progress.number, progress.token))
 
     def _poll_from(self, time: int) -> int:
-        """Return the router's first poll at a time or later; the first of all is a period from now."""
+        """Return the router's first poll at a time or later; the very first is a period from now."""
         return self.now + self.period * max(1, -(-(time - self.now) // self.period))
 
     def _wake(self, time: int) -> None:
-        """Ask for all that wait at the next poll, since a route has more room."""
+        """Schedule all waiting jobs for the next poll, since a route has more room."""
         poll = self._poll_from(time)
         if self._waiting and poll not in self._wakes:
             self._wakes.add(poll)
@@ -280,10 +280,10 @@ class Planning:
     def _context(self, time: int) -> Context:
         return Context(now=time, zone=self.zone)
 
-    # The way of a job
+    # The course of a job
 
     def _next(self, progress: JobProgress, ready: int, *, is_busy: bool = False) -> Iterator[PlannedRun]:
-        """Let an idle job wait for its next run; runs that came while it was busy are skipped."""
+        """Have an idle job wait for its next run; runs that came while it was busy are skipped."""
         progress.copy = None
         run = progress.pull()
         while run is not None and is_busy and run.time <= ready:
@@ -300,7 +300,7 @@ class Planning:
         self._at(opens, _What.ASK, progress)
 
     def _poll(self, time: int, what: int, number: int, token: int) -> Iterator[PlannedRun]:
-        """Ask the routes about all jobs whose turn it is at a time."""
+        """Try the routes for all jobs whose turn it is at a time."""
         asked: dict[int, JobProgress] = {}
         while True:
             if what == _What.WAKE:
@@ -330,7 +330,7 @@ class Planning:
             yield str(progress.number), progress.ad
 
     def _dress(self, progress: JobProgress, time: int) -> None:
-        """Put into a job's ad what it has at a time."""
+        """Set the attributes in a job's ad for a time."""
         if self.options.at_gate and progress.run is not None:
             progress.ad.set("DeferralTime", progress.run.time)
         if self.options.rejected is not None and time >= self.now + self.options.rejected:
@@ -338,14 +338,14 @@ class Planning:
             progress.changed()
 
     def _refused(self, progress: JobProgress, time: int, context: Context) -> Iterator[PlannedRun]:
-        """Let a job wait for room, or for the clock, that no route has taken; else leave it to the local pool."""
+        """Have a job that no route has taken wait for room, or for the clock; otherwise leave it to the local pool."""
         self._dress(progress, time)
         run = progress.run
         if run is None:
             return
         progress.asked = LastAsked(self.table, progress.ad, self.load.route_state, context, self.options.owner)
         if progress.number in self._waiting and progress.next_ask > time:
-            return  # it was asked since there is more room, and still there is none for it
+            return  # it was tried since there is more room, and still there is none for it
         cluster, _ = self.matcher.clusters.find(progress.ad, context)
         rejection = self.now + (self.options.rejected or 0)
         later = [self._poll_from(rejection)] if self.options.rejected is not None and rejection > time else []
@@ -362,7 +362,7 @@ class Planning:
             self._at(progress.next_ask, _What.ASK, progress)
 
     def _local(self, progress: JobProgress) -> Iterator[PlannedRun]:
-        """Give a run that no route has taken to the local pool, and go on with the next."""
+        """Leave a run that no route has taken to the local pool, and continue with the next."""
         run = progress.run
         if run is None:
             return
@@ -381,7 +381,7 @@ class Planning:
             self._rest(progress, PlannedOutcome.GONE)
 
     def _take(self, progress: JobProgress, route: Route, time: int, context: Context) -> Iterator[PlannedRun]:
-        """Route a job, and let its copy begin."""
+        """Route a job, and begin its copy."""
         run = progress.run
         if run is None:
             return
@@ -421,7 +421,7 @@ class Planning:
     def _not_copied(
         self, progress: JobProgress, route: Route, run: Deferral, time: int, routed: RoutedAd
     ) -> Iterator[PlannedRun]:
-        """Go on with a job that was edited where it is, or whose routing failed: the local pool has it."""
+        """Continue with a job that was edited in place, or whose routing failed: the local pool has it."""
         outcome = PlannedOutcome.FAILED if routed.failed else PlannedOutcome.EDITED
         if routed.in_place is not None:
             for change in routed.in_place:
@@ -436,7 +436,7 @@ class Planning:
         yield from self._after_local(progress, run)
 
     def _time(self, progress: JobProgress, copy: Copy, run: Deferral, time: int) -> None:
-        """Find out when a copy starts and ends, and note the events."""
+        """Compute when a copy starts and ends, and schedule the events."""
         ready = time + self.options.queue_time
         conduct = copy.manner.conduct
         if conduct is CopySchedule.AT_ONCE:
@@ -451,7 +451,7 @@ class Planning:
         at = ends if ends is not None else copy.starts
         copy.stays = stays(copy.ad, at, progress.starts + 1, self._context(at))
         copy.ends = None if copy.stays and not conduct.repeats else ends
-        # The poll that takes a job still counts it as idle, the next one sees what became of it.
+        # The poll that takes a job still counts it as idle, the next one sees its state.
         self._at(max(time + 1, copy.matched(run, ready)), _What.START, progress)
         if copy.ends is not None:
             self._at(copy.ends, _What.END, progress)
@@ -487,7 +487,7 @@ class Planning:
     # The end of a run
 
     def _ended(self, progress: JobProgress, time: int) -> Iterator[PlannedRun]:
-        """Let a copy go when it has run, or wait for its next time where it stays."""
+        """Remove a copy after its run, or have it wait for its next time if it stays."""
         copy = progress.copy
         if copy is None:
             return
@@ -506,7 +506,7 @@ class Planning:
             self._rest(progress, PlannedOutcome.GONE)
 
     def _again(self, progress: JobProgress, copy: Copy, time: int) -> Iterator[PlannedRun]:
-        """Go on with a copy that schedules itself."""
+        """Continue with a copy that schedules itself."""
         run = progress.pull()
         while run is not None and run.time <= time:
             yield self._row(progress, run, PlannedOutcome.BUSY, route=copy.route)
@@ -536,7 +536,7 @@ class Planning:
             self._rest(progress, PlannedOutcome.STUCK)
 
     def _rest(self, progress: JobProgress, outcome: PlannedOutcome) -> None:
-        """Note the next run of a job that has no more to decide, to be told when its time comes."""
+        """Schedule the next run of a job without further decisions, to be reported at its time."""
         progress.rest = outcome
         run = progress.pull()
         if run is not None:
@@ -565,8 +565,8 @@ def plan(
     """Return the plan of the coming runs of jobs on the routes of a table, from ``now`` (epoch seconds) to ``until``.
 
     ``jobs`` are JobSchedules, submit files, ads, or a schedd with jobs, or several of these; those without a schedule
-    are left out. Iterate over the plan for its runs: they are found one by one, in the order in which they are
-    decided. Without ``until`` and without a count it goes on to the year 2200. The model is in docs/route-plan.md.
+    are skipped. Iterate over the plan for its runs: they are computed one by one, in the order in which they are
+    decided. Without ``until`` and without a count it continues to the year 2200. The model is in docs/route-plan.md.
     Raises InvalidSubmit, InvalidConfig, ScheddError, UnknownZone.
     """
     expect("routes", routes, (RoutingTable, Configuration), "a RoutingTable or a Configuration")
@@ -578,7 +578,7 @@ def plan(
 
 @dataclass(frozen=True)
 class RoutePlan:
-    """Jobs and routes with what a plan is made by; each iteration makes it anew."""
+    """Jobs, routes and options of a plan; each iteration computes it again."""
 
     jobs: tuple[PlannedJob, ...]
     table: RoutingTable
@@ -588,7 +588,7 @@ class RoutePlan:
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What there is to say of the jobs and the routes before any run: each finding once."""
+        """Findings about the jobs and the routes before any run, each once."""
         found: dict[Diagnostic, None] = dict.fromkeys(as_warnings(self.table.circles))
         for job in self.jobs:
             found.update(dict.fromkeys(job.findings))
@@ -616,7 +616,7 @@ class RoutePlan:
         return Planning(self.jobs, self.table, self.now, self.until, self.options).runs()
 
     def cure(self, run: PlannedRun) -> Cure | None:
-        """Return the lines that take the schedule out of a run's copy; None for a run without a copy of its own."""
+        """Return the lines that remove the schedule from a run's copy; None for a run without its own copy."""
         if run.routed is None or run.routed.ad is None or run.taken is None:
             return None
         zone = zone_of(self.options.reading.zone).info

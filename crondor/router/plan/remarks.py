@@ -39,7 +39,7 @@ DELETE_REMOTE: Final = f"DELETE /^Remote_({'|'.join((*CRON, *DEFERRAL))})$/"
 class Cure(NamedTuple):
     """Lines of the transform language for the end of a route, or for a transform after all routes.
 
-    ``ad`` is the copy with the lines applied, ``manner`` what that does; ``text`` is empty where nothing is to be done.
+    ``ad`` is the copy with the lines applied, ``manner`` its behaviour; ``text`` is empty if nothing is needed.
     """
 
     text: str
@@ -48,11 +48,11 @@ class Cure(NamedTuple):
 
 
 def cure(routed: RoutedAd, taken: int, zone: tzinfo, facts: TransformFacts) -> Cure:
-    """Return what makes a copy one that runs once and schedules nothing, with the proof: the lines are applied.
+    """Return the lines with which a copy runs once and schedules nothing, tested by applying them.
 
-    A copy that has a time to wait for keeps that. Otherwise nothing of a schedule is left, and the clause about it
-    goes out of Requirements; those are this job's then, and a route that sets Requirements itself needs no such line.
-    Raises ValueError for a job that was not routed.
+    A copy that has a time to wait for keeps that. Otherwise nothing of a schedule remains, and its clause is removed
+    from Requirements; that line is specific to this job, and unnecessary if the route sets Requirements itself. Raises
+    ValueError for a job that was not routed.
     """
     if routed.ad is None:
         raise ValueError("only a routed copy can be cured: this job has none")
@@ -77,7 +77,7 @@ def is_cured(found: Cure) -> bool:
 
 
 def _unexpanded(text: str) -> str:
-    """Return a text that stays what it is where macros are replaced; $$(x) is no macro."""
+    """Return a text quoted against macro expansion; $$(x) is not a macro."""
     return re.sub(r"(?<!\$)\$\(", "$(DOLLAR)(", text)
 
 
@@ -88,17 +88,17 @@ def _applied(lines: list[str], ad: ClassAd, facts: TransformFacts) -> ClassAd:
 
 
 _WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "gt4", "gt5"))
-"""The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""
+"""Grid types that identify a user by an X.509 proxy; of these HTCondor 25 has arc, which accepts a token too."""
 
 _OPEN_GATE: Final = "DeferralTime is undefined || time() + ScheddInterval >= DeferralTime - DeferralPrepTime"
 _QDATE: Final = re.compile(r"\b(?:qdate|time|currenttime|enteredcurrentstatus)\b", re.IGNORECASE).search
 
 
 class TakenJob(NamedTuple):
-    """A job that a route has taken: when (epoch seconds), what came of it, and what its copy does.
+    """A job taken by a route: when (epoch seconds), the routed ad, and the behaviour of its copy.
 
     ``opens`` is when the job's gate opens, ``starts`` and ``time`` when its copy starts and when it should. ``stays``:
-    the copy goes back to its queue when it has run. ``is_last``: the job leaves with it, though more runs were to come.
+    the copy returns to its queue after its run. ``is_last``: the job leaves with it, though it has more runs.
     """
 
     job: PlannedJob
@@ -116,7 +116,7 @@ class TakenJob(NamedTuple):
 
 
 def remarks(taking: TakenJob) -> Iterator[Diagnostic]:
-    """Yield what there is to say."""
+    """Yield the findings."""
     if taking.routed.ad is None:
         return
     yield from _when(taking)
@@ -128,7 +128,7 @@ def remarks(taking: TakenJob) -> Iterator[Diagnostic]:
 
 
 def _when(taking: TakenJob) -> Iterator[Diagnostic]:
-    """Say that the daemon does not wait for the gate."""
+    """Yield a finding that the daemon does not wait for the gate."""
     if taking.at_gate or taking.taken >= taking.opens:
         return
     period = "at its next poll"
@@ -190,7 +190,7 @@ def _copy(taking: TakenJob) -> Iterator[Diagnostic]:
 
 
 def _life(taking: TakenJob) -> Iterator[Diagnostic]:
-    """Say what the end of a run means for the copy, the route and the job."""
+    """Yield what the end of a run means for the copy, the route and the job."""
     conduct, route = taking.manner.conduct, _route(taking)
     place = taking.job.command_place("on_exit_remove", "onexitremove")
     if taking.stays and conduct is CopySchedule.AT_ONCE:
@@ -214,7 +214,7 @@ def _life(taking: TakenJob) -> Iterator[Diagnostic]:
 
 
 def _shifted(taking: TakenJob) -> Iterator[Diagnostic]:
-    """Say that the copy's own QDate makes another time of an expression."""
+    """Yield a finding that the copy's own QDate changes the time of an expression."""
     ad = taking.manner.ad
     if taking.manner.time is None or not taking.manner.conduct.waits or taking.manner.time == taking.time:
         return
@@ -229,7 +229,7 @@ def _shifted(taking: TakenJob) -> Iterator[Diagnostic]:
 
 
 def _prerequisites(taking: TakenJob, ad: ClassAd) -> Iterator[Diagnostic]:
-    """Say what a job for the grid lacks (manual, Job Submission with Job Routing Capability)."""
+    """Yield what a grid job lacks (manual, Job Submission with Job Routing Capability)."""
     job, route, kind = taking.job, _route(taking), grid_type(ad)
     if string(ad, "ShouldTransferFiles") != "YES":
         message = f"{route}: the site sees none of the local files, and the job does not say that they are transferred"
@@ -250,7 +250,7 @@ def _prerequisites(taking: TakenJob, ad: ClassAd) -> Iterator[Diagnostic]:
 
 
 def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """Say that a job is routed only after a rejection, where it or a route asks for one and there was none."""
+    """Return a finding if the job or a route requires a rejection first, and there was none."""
     named = (job.ad.text(name) for name in job.ad if name.lower() not in {"requirements", "rank"})
     if "LastRejMatchTime" in job.ad or not any("lastrejmatchtime" in text.lower() for text in (*named, *texts)):
         return
@@ -263,7 +263,7 @@ def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Dia
 
 
 def without_runs(job: PlannedJob, now: int) -> Iterator[Diagnostic]:
-    """Say why a job has no run ahead."""
+    """Return why a job has no run ahead."""
     schedule = job.schedule
     if schedule is None or not schedule.is_deferred:
         return
@@ -286,7 +286,7 @@ def _onto(job: PlannedJob, fault: Diagnostic) -> Span:
 
 
 def _cured(taking: TakenJob, found: Diagnostic, unless: str = "") -> Diagnostic:
-    """Say what to write; the lines themselves are long, and are as ``RoutePlan.cure`` gives them."""
+    """Return what to write; the lines themselves are long, and come from ``RoutePlan.cure``."""
     made = cure(taking.routed, taking.taken, taking.zone, taking.facts)
     if not made.text:
         return replace(found, help=f"{unless}take the schedule out of the job")

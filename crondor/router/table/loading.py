@@ -40,12 +40,12 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
 KNOBS: Final = tuple(knob for knob in config_knobs() if knob.whose == JOB_ROUTER)
-"""What crondor.knowledge has of a job router's knobs: all that it reads."""
+"""All knobs that a job router reads, from crondor.knowledge."""
 
 REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
-"""The knobs of ClassAd routes, which HTCondor 25 took out."""
+"""The knobs of ClassAd routes, which HTCondor 25 removed."""
 
-# What any daemon may have, for which HTCondor puts the daemon's name before or after; and what HTCondor-CE generates.
+# Knobs of any daemon, with the daemon's name before or after; and those that HTCondor-CE generates.
 _OF_ANY_DAEMON = re.compile(
     r"job_router(?:_log|_debug|_args|_environment|_host|_address_file|_daemon_ad_file|_not_responding_timeout"
     r"|_defaults_generated|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
@@ -79,7 +79,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
 
 
 def _mistyped_begin(name: str) -> str | None:
-    """Return what comes after a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
+    """Return the text after a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
     for length in range(len(_BEGIN) - 1, len(_BEGIN) + 2):
         begin, rest = name[:length], name[length:]
         is_knob = rest in {"route_names", "entries"} or rest.startswith(("route_", "transform_", "pre_", "post_"))
@@ -94,7 +94,7 @@ _BEGIN = "job_router_"
 def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
     """Yield a warning for each knob that names further files of the configuration, if none of them was read.
 
-    HTCondor reads them after the files that name them; here they are the caller's to read.
+    HTCondor reads them after the files that name them; here the caller has to.
     """
     if configuration.is_followed:
         return
@@ -125,7 +125,7 @@ _FURTHER = {
 
 
 def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
-    """Yield a warning for each knob that HTCondor 25 took out and that is set here."""
+    """Yield a warning for each knob that HTCondor 25 removed and that is set here."""
     for name in REMOVED:
         knob = configuration.find(name)
         if knob is None or knob.is_default or not knob.text:
@@ -140,7 +140,7 @@ def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the knob that is probably meant, with the words of this one where any may stand."""
+    """Return the knob that is probably meant, with this one's words for its variable parts."""
     found = similar(name[:80].lower(), _NAMES, 0.8)
     if not found:
         return None
@@ -157,7 +157,7 @@ def _warning(
 
 
 class SettingsReader:
-    """The settings of a configuration; ``faults`` are the values over which HTCondor gives up."""
+    """The settings of a configuration; ``faults`` are the values at which HTCondor fails."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Begin."""
@@ -165,7 +165,7 @@ class SettingsReader:
         self.faults: list[Diagnostic] = []
 
     def tried(self, instead: _T, read: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
-        """Return what a reading gives; if the value is wrong, note that and return ``instead``."""
+        """Return the result of a reading; for a bad value, add the fault and return ``instead``."""
         try:
             return read(*args, **options)
         except InvalidConfig as error:
@@ -189,7 +189,7 @@ class SettingsReader:
         return self.tried((), self._from.names, name)
 
     def settings(self) -> RouterSettings:
-        """Read all that concerns the router itself."""
+        """Read all settings of the router itself."""
         took, name = self._from, self.string("JOB_ROUTER_NAME")
         if not name:
             knob = took.find("JOB_ROUTER_NAME")
@@ -245,9 +245,9 @@ class SettingsReader:
         return found
 
     def has_constraint(self) -> bool:
-        """Return whether there is a source constraint, be it one that can be read or not.
+        """Return whether there is a source constraint, valid or not.
 
-        The routes need no REQUIREMENTS then: HTCondor 25.14 (JobRouter::config) reads the constraint at its first poll,
+        The routes then need no REQUIREMENTS: HTCondor 25.14 (JobRouter::config) reads the constraint at its first poll,
         and ends there if it cannot.
         """
         try:
@@ -284,7 +284,7 @@ Warn = Callable[[str, str, "Span | None", "str | None"], None]
 
 
 class _Asked(TransformRun):
-    """What expands the macros of a route; ``failed`` are the functions that HTCondor prints an error of."""
+    """Expands the macros of a route; ``failed`` are the functions for which HTCondor prints an error."""
 
     def __init__(
         self, ad: ClassAd | None, facts: TransformFacts, macros: dict[str, str], defaults: Mapping[str, str]
@@ -293,15 +293,15 @@ class _Asked(TransformRun):
         self.failed: list[tuple[str, str | None]] = []
 
     def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: ARG002 - as Run's
-        """Keep a failure, which no line of the rules stands for."""
+        """Record a failure outside the lines of the rules."""
         self.failed.append((message, help))
 
 
 class RouteValues:
-    """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
+    """The settings of a route in its macros, read once it is loaded, without any job."""
 
     def __init__(self, name: str, knob: Knob, transform: Transform, facts: TransformFacts, warn: Warn) -> None:
-        """Take the macros of a route; ``warn`` is told what is found."""
+        """Take the macros of a route; ``warn`` takes the findings."""
         self._name = name
         self._knob = knob
         self._context = facts.context
@@ -309,12 +309,12 @@ class RouteValues:
         self._run = _Asked(None, facts, transform.definitions(facts), facts.defaults(iterates=False))
 
     def place(self, name: str) -> Span:
-        """Return the last line that assigns a macro, or says a keyword; the whole value if none does."""
+        """Return the last line that assigns a macro, or has a keyword; the whole value if none does."""
         found = [line for line in self._knob.lines() if split(line.text).name.lower() == name.lower()]
         return found[-1].span() if found else self._knob.place()
 
     def text(self, name: str) -> str | None:
-        """Return a macro's text, its own macros replaced; None where it is not defined."""
+        """Return a macro's text, its own macros replaced; None if it is not defined."""
         raw = self._run.lookup(name.lower())
         if raw is None:
             return None
@@ -330,7 +330,7 @@ class RouteValues:
         return text
 
     def integer(self, name: str, default: Callable[[], int]) -> int:
-        """Return an integer; what is none gives the default, without a word from HTCondor."""
+        """Return an integer; an invalid one silently gives the default, as in HTCondor."""
         text = self.text(name)
         if text is None:
             return default()
@@ -344,7 +344,7 @@ class RouteValues:
         return max(-(1 << 31), min(value, (1 << 31) - 1))
 
     def real(self, name: str, default: float) -> float:
-        """Return a number; what is none gives the default."""
+        """Return a number; an invalid one gives the default."""
         text = self.text(name)
         value = None if text is None else as_real(text, self._context)
         if text is not None and value is None:
@@ -361,7 +361,7 @@ class RouteValues:
         return text[1:-1] if text and text[0] == text[-1] == '"' else text
 
     def expression(self, name: str, *, empty: str = "") -> Expression | None:
-        """Return an expression; what is none counts as not given. ``empty`` stands for a text without any."""
+        """Return an expression; an invalid one counts as missing. ``empty`` is used for an empty text."""
         text = self.text(name)
         text = None if text is None else text.strip() or empty
         try:
@@ -390,11 +390,10 @@ def load_table(
 ) -> RoutingTable:
     """Make the routing table of a configuration.
 
-    ``context`` has the clock and the seed of the transforms' expressions, None: those of the configuration. What is
-    wrong with one route rejects it alone; a configuration that HTCondor does not read, a transform before or after
-    routes that does not load, a knob with a value that it does not take, and a missing JOB_ROUTER_ROUTE_NAMES switch
-    routing off: the table then has no routes, and its ``diagnostics`` say why. ``keep_routes`` leaves them in it all
-    the same, for who looks at them and routes nothing. Never fails.
+    ``context`` has the clock and the seed of the transforms' expressions, None: those of the configuration. A faulty
+    route is rejected alone; an unreadable configuration, a transform before or after routes that does not load, a knob
+    with an invalid value, and a missing JOB_ROUTER_ROUTE_NAMES disable routing: the table then has no routes, and its
+    ``diagnostics`` say why. ``keep_routes`` keeps them anyway, for tools that route nothing. Never fails.
     """
     expect("configuration", configuration, Configuration, "a Configuration", "write read_config(text)")
     return _Loader(configuration, context or configuration.context).load(keep_routes=keep_routes)
@@ -417,7 +416,7 @@ class _Loader:
         self._has_old_routes = any(map(configuration.is_set, _OLD_ROUTES))
 
     def load(self, *, keep_routes: bool) -> RoutingTable:
-        """Make the table; what is found stands in the order in which HTCondor comes to it."""
+        """Make the table; the findings are in HTCondor's order."""
         settings = self.reader.settings()
         self.found += unread_files(self.took)
         self.found += removed_knobs(self.took)
@@ -452,7 +451,7 @@ class _Loader:
         return names
 
     def _to_list(self) -> str:
-        """Return what to write where no list of routes is."""
+        """Return what to write if there is no list of routes."""
         if self._has_old_routes:
             return (
                 "the routes here are ClassAds: --legacy routes by them as HTCondor up to 24 does,"
@@ -464,7 +463,7 @@ class _Loader:
         return f"list the routes: {NAMES} = {shown or 'A, B'}"
 
     def _transforms(self, list_knob: str) -> Iterator[Transform]:
-        """Load the transforms of a list; any that fails switches routing off."""
+        """Load the transforms of a list; any that fails disables routing."""
         by_key: dict[str, str] = {}
         for name in self.reader.names(list_knob):
             by_key.setdefault(name.lower(), name)
@@ -485,7 +484,7 @@ class _Loader:
                     self._fault("route-transform", message, fault.span, fault.help)
 
     def _routes(self, listed: Sequence[str], *, needs_requirements: bool) -> tuple[Route, ...]:
-        """Load the routes of a list; a later entry of the same name takes the place of an earlier one."""
+        """Load the routes of a list; a later entry of the same name replaces an earlier one."""
         loaded: dict[str, Route] = {}
         for name in listed:
             route = self._route(name, needs_requirements=needs_requirements)
@@ -580,13 +579,13 @@ class _Loader:
         )
 
     def _limit(self, name: str, default: int) -> int:
-        """Return the limit of routes without one of their own, which is looked at only for such a route."""
+        """Return the default limit of routes, which is only read if a route has none of its own."""
         if name not in self._limits:
             self._limits[name] = self.reader.integer(name, default)
         return self._limits[name]
 
     def _near(self, name: str) -> str | None:
-        """Guess at what is meant by a name without a knob; asked of a few names only."""
+        """Guess what is meant by a name without a knob; used for a few names only."""
         if len(self.rejected) >= _MOST_GUESSES:
             return None
         defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
@@ -599,7 +598,7 @@ class _Loader:
         return knob if knob is not None and not knob.is_default else None
 
     def _place(self, name: str, word: str = "") -> Span | None:
-        """Return where a knob's value stands, or the last place of a word in it."""
+        """Return the place of a knob's value, or of the last occurrence of a word in it."""
         if name not in self._words:
             knob = self.took.find(name)
             text = knob.span.text if knob is not None and knob.span is not None else ""
@@ -623,7 +622,7 @@ class _Loader:
 
 
 class TableDifference(NamedTuple):
-    """What another configuration changes, by route; the throttle of a route is kept by its name."""
+    """The changes of another configuration, by route; the throttle of a route is kept by its name."""
 
     added: tuple[Route, ...]
     dropped: tuple[Route, ...]
@@ -637,10 +636,10 @@ class TableDifference(NamedTuple):
 
 
 def difference(old: RoutingTable, new: RoutingTable) -> TableDifference:
-    """Compare two tables, route by route, by names without case.
+    """Compare two tables, route by route, by names ignoring case.
 
-    ``changed`` has the old route and the new one where anything that decides on routing differs, the order of the
-    routes aside. A table that is switched off has no routes; HTCondor then goes on with the old one.
+    ``changed`` has the old route and the new one if anything that affects routing differs, except the order of the
+    routes. A disabled table has no routes; HTCondor then continues with the old one.
     """
     were = {route.name.lower(): route for route in old.routes}
     are = {route.name.lower(): route for route in new.routes}
@@ -665,7 +664,7 @@ def is_misspelt_list(name: str) -> bool:
 
 
 def lines_of(knob: Knob) -> tuple[LogicalLine, ...]:
-    """Return the lines of a transform's knob where they stand in its file, none where they cannot be taken from it."""
+    """Return the lines of a transform's knob in its file, none if they are not there literally."""
     lines = knob.lines()
     return () if any("\r" in line.text for line in lines) else lines
 

@@ -31,20 +31,20 @@ GRID = 9
 DEFAULT_MAX_JOBS = 100
 DEFAULT_MAX_IDLE_JOBS = 50
 DEFAULT_FAILURE_RATE = 0.03
-"""Failures a second, from which on a route is throttled: 18 in a window of 600 s."""
+"""Failures a second from which a route is throttled: 18 in a window of 600 s."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One route of a table, as it was loaded.
+    """One route of a table, as loaded.
 
     ``transform`` are its commands, with REQUIREMENTS in ``transform.requirements`` (None: every candidate matches).
     ``universe`` is the number of the copy's universe; ``grid_resource`` is only read for GRID. ``max_jobs`` negative:
     the route never accepts; ``max_idle_jobs`` negative: unlimited. ``failure_rate_threshold`` is in failures a second.
-    The expressions are evaluated in the source job's ad alone (HTCondor 25.14); None: not given.
-    ``takes_transforms`` is false for a route of JOB_ROUTER_ENTRIES, which the transforms before and after routes
-    leave out. ``is_legacy``: it was written as a ClassAd and converted. ``source`` is its text, named like its knob;
-    ``place`` is where that text stands in a file, None where it stands in none as it is.
+    The expressions are evaluated in the source job's ad alone (HTCondor 25.14); None: not given. ``takes_transforms``
+    is false for a route of JOB_ROUTER_ENTRIES, to which the transforms before and after routes do not apply.
+    ``is_legacy``: it was written as a ClassAd and converted. ``source`` is its text, named like its knob; ``place`` is
+    the place of that text in a file, None if it is not there literally.
     """
 
     name: str
@@ -66,22 +66,22 @@ class Route:
     place: Span | None = None
 
 
-_MOST = 64  # mappings of names that are remembered
+_MOST = 64  # mappings of names that are cached
 
 
 class NameChanges:
-    """Names that are deleted, and names that are there afterwards."""
+    """Names that are deleted, and names that exist afterwards."""
 
     __slots__ = ("_added", "_deleted", "_known")
 
     def __init__(self, deleted: Iterable[str], added: Iterable[str]) -> None:
-        """Take the names as they are spelled; one that an ad has already keeps its spelling and its place."""
+        """Take the names as spelled; a name that an ad has already keeps its spelling and its place."""
         self._deleted = tuple(map(lower, deleted))
         self._added = {lower(name): name for name in added}
         self._known: dict[int, tuple[dict[str, str], tuple[str, ...], dict[str, str]]] = {}
 
     def make(self, ad: ClassAd) -> dict[str, Code | str]:
-        """Change the names of an ad without parent, and return its expressions: the added ones are to be set."""
+        """Change the names of an ad without parent, and return its expressions: the added ones must be set."""
         codes, names = ad.shared_parts()
         known = self._known.get(id(names))
         if known is None or known[0] is not names:
@@ -110,14 +110,14 @@ _SPACES = " \t\n\v\f\r"
 
 # HTCondor: filename_remap_find.
 class EndlessRemaps(ValueError):
-    """Rules that lead from one to the other without end."""
+    """Rules that lead to each other endlessly."""
 
 
 def remapped(rules: str, name: str) -> str | None:
-    """Return where the file ``name`` goes, None where no rule is about it.
+    """Return the new name of the file ``name``, None if no rule is about it.
 
-    What a rule leads to is looked up again. A rule about the folder of a file moves the file with it. Backslashes
-    before ``=`` and ``;`` make them part of a name. Raises EndlessRemaps beyond 128 steps (HTCondor 25.14).
+    The result of a rule is looked up again. A rule about the folder of a file moves the file too. Backslashes before
+    ``=`` and ``;`` make them part of a name. Raises EndlessRemaps beyond 128 steps (HTCondor 25.14).
     """
     return _remapped(dict(reversed(_rules(rules))), name, 0)
 
@@ -147,7 +147,7 @@ def _rules(text: str) -> list[tuple[str, str]]:
         if at < 0:
             return found
         semicolon = name.find(";")
-        if semicolon >= 0:  # what has no = is skipped
+        if semicolon >= 0:  # an item without = is skipped
             at = begin + semicolon + 1
             continue
         place, at = _piece(text, at, ";")
@@ -157,7 +157,7 @@ def _rules(text: str) -> list[tuple[str, str]]:
 
 
 def _piece(text: str, at: int, stop: str) -> tuple[str, int]:
-    """Return the text up to a character that no backslash is before, trimmed, and the offset after; -1: the end."""
+    """Return the text up to an unescaped character, trimmed, and the offset after; -1: the end."""
     parts: list[str] = []
     while at < len(text):
         letter = text[at]
@@ -178,7 +178,7 @@ _DELETED_NAMES = """
     StageInFinish StageInStart UserLog UserLogUseXML DAGManNodesLog DAGManNodesMask TimerRemove SUBMIT_Iwd
 """
 DELETED = tuple(_DELETED_NAMES.split())
-"""What the copy does not have."""
+"""Attributes removed from the copy."""
 
 RESET = (
     ("JobStatus", "1"),
@@ -198,20 +198,20 @@ RESET = (
     ("CommittedSuspensionTime", "0"),
     ("ExitBySignal", "false"),
 )
-"""What the copy begins with, whatever the job has."""
+"""Initial attributes of every copy."""
 
 UNIVERSE, OLD_UNIVERSE = "JobUniverse", "Remote_JobUniverse"
 _PLAIN = re.compile(r'"([^"\\]*)"').fullmatch
 _ALWAYS = (*(name for name, _ in RESET), UNIVERSE, OLD_UNIVERSE)
 NAMES = (NameChanges(DELETED, _ALWAYS), NameChanges((*DELETED, "CurrentHosts"), (*_ALWAYS, "GridResource")))
-"""What the conversion does to names, for a copy in the grid universe the second."""
+"""The name changes of the conversion; the second for a copy in the grid universe."""
 AFTERWARDS = NameChanges(["RoutedToJobId"], ["RoutedFromJobId", "RoutedBy", "RouteName"])
-"""What comes after all transforms."""
+"""Attributes set after all transforms."""
 
 
 # HTCondor: VanillaToGrid::vanillaToGrid.
 def constants(universe: int, grid_resource: str | None) -> dict[str, Code | str]:
-    """Return what every copy for a universe begins with, by name in lower case."""
+    """Return the initial attributes of every copy for a universe, by name in lower case."""
     codes: dict[str, Code | str] = {lower(name): text for name, text in RESET}
     codes["jobuniverse"] = str(universe)
     if universe == GRID:
@@ -222,9 +222,9 @@ def constants(universe: int, grid_resource: str | None) -> dict[str, Code | str]
 def convert(
     ad: ClassAd, universe: int, grid_resource: str | None, context: Context, *, is_sandboxed: bool
 ) -> list[Diagnostic]:
-    """Change a copy of a job's ad into one for a universe, and return what is wrong with it.
+    """Change a copy of a job's ad into one for a universe, and return the findings.
 
-    The ad has no parent. An ERROR among the findings: there is no JobUniverse, and no copy can be made; HTCondor's
+    The ad has no parent. With an ERROR among the findings there is no JobUniverse, and no copy can be made; HTCondor's
     daemon ends there, with all its other jobs.
     """
     old = ad.codes.get("jobuniverse")
@@ -240,9 +240,9 @@ def convert(
 
 
 def _unremapped(ad: ClassAd, context: Context) -> Iterator[Diagnostic]:
-    """Give Out and Err the names that TransferOutputRemaps gives them, and delete that.
+    """Give Out and Err their names from TransferOutputRemaps, and delete that.
 
-    A grid job writes where its ad says; only of a sandboxed copy the output is fetched and moved.
+    A grid job writes where its ad says; only the output of a sandboxed copy is fetched and moved.
     """
     rules = string(ad, "TransferOutputRemaps", context)
     if not rules:
@@ -263,7 +263,7 @@ def _unremapped(ad: ClassAd, context: Context) -> Iterator[Diagnostic]:
 
 
 def forget_routing(ad: ClassAd) -> None:
-    """Make a job as it is before it was ever routed, as condor_job_router_info -ignore-prior-routing does."""
+    """Return a job to its state before it was routed, like condor_job_router_info -ignore-prior-routing."""
     for name in ("Managed", "RoutedBy", "StageInStart", "StageInFinish"):
         if name in ad:
             del ad[name]
@@ -274,9 +274,9 @@ _PLAIN_ID = re.compile(r"(?:0|[1-9][0-9]{0,17})\.(?:0|[1-9][0-9]{0,17})").fullma
 
 
 def id_text(ad: Attributes, context: Context | None = None) -> str | None:
-    """Return the id of a job's ad, ``cluster.proc``; None where one of both is no integer.
+    """Return the id of a job's ad, ``cluster.proc``; None if one of them is not an integer.
 
-    ``crondor.schedd.reading.job_id`` returns the same as a JobId, where a queue could have such a job.
+    ``crondor.schedd.reading.job_id`` returns the same as a JobId, if a queue could have such a job.
     """
     get = ad.codes.get
     plain = plain_id(get("clusterid"), get("procid"))
@@ -287,7 +287,7 @@ def id_text(ad: Attributes, context: Context | None = None) -> str | None:
 
 
 def plain_id(cluster: Code | str | None, proc: Code | str | None) -> str | None:
-    """Return the id where both expressions are texts of integers as HTCondor writes them; None: they are not."""
+    """Return the id if both expressions are integers as HTCondor writes them, else None."""
     if isinstance(cluster, str) and isinstance(proc, str):
         made = f"{cluster}.{proc}"
         if _PLAIN_ID(made):
@@ -297,7 +297,7 @@ def plain_id(cluster: Code | str | None, proc: Code | str | None) -> str | None:
 
 # HTCondor: JobRouter::config.
 class ScheddContact(NamedTuple):
-    """How a schedd is found: its name, its pool, the paths of its queue's log and of its address; empty: not given."""
+    """How to find a schedd: its name, its pool, the paths of its queue's log and of its address; empty: not given."""
 
     name: str = ""
     pool: str = ""
@@ -320,7 +320,7 @@ class RouterSettings:
     polling_period: int = 10
     source_constraint: Expression | None = None
     source_constraint_text: str = ""
-    """As it is written, its macros replaced; empty: as crondor prints it."""
+    """As written, with macros replaced; empty: as crondor prints it."""
     max_jobs: int = -1
     round_robin: bool = False
     release_on_hold: bool = True
@@ -346,26 +346,26 @@ class RouterSettings:
     def copied_for(self, keyword: str | None) -> tuple[str, ...]:
         """Return the attributes of <KEYWORD>_ATTRS_TO_COPY for a job with a HookKeyword; None: it has none.
 
-        The knob counts whether hooks are run or not; a knob's name has no case.
+        The knob counts whether hooks are run or not; its name ignores case.
         """
         wanted = lower(self.hook_keyword if keyword is None else keyword)
         return next((names for each, names in self.attributes_to_copy if lower(each) == wanted), ())
 
 
 _STRING = re.compile(r'"[^"\\]*"').fullmatch
-_MOST_NAMES = 64  # mappings of names that are remembered
+_MOST_NAMES = 64  # mappings of names that are cached
 _LONGEST = 1000  # names of an ad that is worth a plan
 _MOST_TRUST = 64
-_PRICE = 4  # jobs that go this way for each that does not, or the next are not tried
+_PRICE = 4  # planned jobs needed per failed one, or the next are not tried
 _REST = 32  # jobs that are not tried then
 
 
-# Where a job turns out not to be plain (it is chained to its cluster's ad, its output is to be renamed, a line of a
-# transform fails), there is no answer, and ``crondor.router.applying`` goes step by step.
+# If a job is not plain (it is chained to its cluster's ad, its output is to be renamed, a line of a transform fails),
+# there is no result, and ``crondor.router.applying`` goes step by step.
 class CompiledRoute:
-    """A route with the transforms around it, for jobs that need nothing but their attributes changed.
+    """A route with the transforms around it, for jobs that only need changed attributes.
 
-    ``is_open`` says whether any job can go this way.
+    ``is_open``: some jobs can be processed like this.
     """
 
     __slots__ = ("_rests", "_settings", "_stretches", "_trust", "is_open", "route")
@@ -432,7 +432,7 @@ class CompiledRoute:
         return copy, applied
 
     def _convert(self, plan: NamePlan) -> None:
-        """Add the default conversion, as crondor.router.table.route does it."""
+        """Add the default conversion, as in crondor.router.table.route."""
         is_grid = self.route.universe == GRID
         for name in (*DELETED, "CurrentHosts") if is_grid else DELETED:
             plan.delete(name)
@@ -452,15 +452,15 @@ class CompiledRoute:
 
 
 class _Stretch:
-    """Changes in a row that all jobs come to that meet the requirements of ``asked``, None: all jobs.
+    """Consecutive changes for all jobs that meet the requirements of ``asked``, None: all jobs.
 
-    ``known`` are the plans by the identity of the names that they begin with, ``applied`` the names of transforms.
+    ``known`` are the plans by the identity of their initial names, ``applied`` the names of transforms.
     """
 
     __slots__ = ("_seen", "applied", "asked", "known", "parts")
 
     def __init__(self, asked: Transform | None) -> None:
-        """Begin with the transform that is asked."""
+        """Start with the transform whose requirements count."""
         self.asked = asked
         self.parts: list[Callable[[NamePlan], None]] = [] if asked is None else [asked.plan]
         self.applied: tuple[str, ...] = () if asked is None else (asked.name,)
@@ -468,7 +468,7 @@ class _Stretch:
         self._seen: dict[int, dict[str, str]] = {}
 
     def learn(self, names: dict[str, str]) -> NamePlan:
-        """Return the plan for names, made when they come for the second time. Raises Unplanned: there is none."""
+        """Return the plan for names, made when they occur for the second time. Raises Unplanned: there is none."""
         if len(names) > _LONGEST:
             raise Unplanned
         if self._seen.pop(id(names), None) is None:
@@ -487,7 +487,7 @@ class _Stretch:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A route that is listed but not taken: its name, why, and its text if it has one, with the place of that."""
+    """A listed route that is not loaded: its name, the reason, and its text if it has one, with its place."""
 
     name: str
     diagnostics: tuple[Diagnostic, ...]
@@ -497,12 +497,12 @@ class Rejected:
 
 @dataclass(frozen=True, repr=False)
 class RoutingTable:
-    """Routes in the order in which they are asked, one that is listed twice twice; names have no case.
+    """Routes in the order in which they are tried, repeated if listed twice; names ignore case.
 
-    ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is switched off, by a
+    ``before`` and ``after`` are the transforms around each route. ``is_enabled`` false: routing is disabled, by a
     configuration without routes or with a transform that does not load; ``diagnostics`` say why. ``facts`` are the
-    knobs, clock and files that the transforms may see. ``idle`` are the routes of a table that is switched off by
-    nothing but the value of a knob: they are there, and nothing goes on them.
+    knobs, clock and files for the transforms. ``idle`` are the routes of a table that is only disabled by the value of
+    a knob: they exist, and no job takes them.
     """
 
     routes: tuple[Route, ...] = ()
@@ -517,12 +517,12 @@ class RoutingTable:
     _courses: dict[int, CompiledRoute] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        """Return the names of the routes, or why there are none."""
+        """Return the names of the routes, or that routing is disabled."""
         names = ", ".join(each.name for each in self.routes) or ("none" if self.is_enabled else "switched off")
         return f"<RoutingTable: {names}>"
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what it was made of; compiled routes are compiled again."""
+        """Return its parts; compiled routes are compiled again."""
         return {**self.__dict__, "_courses": {}}
 
     def route(self, name: str) -> Route | None:
@@ -532,7 +532,7 @@ class RoutingTable:
 
     @cached_property
     def circles(self) -> tuple[Diagnostic, ...]:
-        """What refers to itself after the transforms before routes, a route, and those after it, whatever the job."""
+        """Circles of references after the transforms before routes, a route, and those after it, for any job."""
         ways = [] if any(each.takes_transforms for each in self.routes) else [(*self.before, *self.after)]
         for route in {id(each): each for each in self.routes}.values():
             around = (self.before, self.after) if route.takes_transforms else ((), ())
@@ -540,7 +540,7 @@ class RoutingTable:
         return tuple(dict.fromkeys(each for way in ways for each in find_circles(way, self.facts)))
 
     def course(self, route: Route) -> CompiledRoute:
-        """Return how plain jobs go on a route."""
+        """Return the compiled route for plain jobs."""
         found = self._courses.get(id(route))
         if found is None or found.route is not route:
             before, after = (self.before, self.after) if route.takes_transforms else ((), ())
@@ -552,7 +552,7 @@ class RoutingTable:
 
 
 def printed_route(route: Route) -> list[str]:
-    """Return the lines of a route's commands: NAME, UNIVERSE, REQUIREMENTS, then all else in its order."""
+    """Return the lines of a route's commands: NAME, UNIVERSE, REQUIREMENTS, then the others in their order."""
     return _printed(route.name, route.universe, route.transform)
 
 
