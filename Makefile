@@ -51,7 +51,7 @@ demo: $(VENV)/.installed
 	$(BIN)/crondor next --spec examples/nightly.sub
 
 test: $(VENV)/.installed-test
-	$(strip $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(PYTEST_ARGS))
+	$(strip $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS))
 
 check: lint
 	@$(MAKE) --no-print-directory test

@@ -20,7 +20,7 @@ settings.register_profile(
     "repeatable",
     derandomize=True,
     deadline=None,
-    max_examples=25 * TIMES,
+    max_examples=15 * TIMES,
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.filter_too_much,

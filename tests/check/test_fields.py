@@ -276,7 +276,7 @@ def spec_of(text: str) -> CronSpec:
     return CronSpec.from_mapping({commands[name]: value for name, value in pairs if name in commands})
 
 
-@examples(38)
+@examples(19)
 @given(SCHEDULES)
 def test_a_schedule_without_a_finding_is_read_alike(schedule: tuple[str | None, ...]) -> None:
     """And one with a finding is not: no difference of the two readings is skipped, none is invented."""

@@ -311,7 +311,7 @@ ADS = st.dictionaries(NAMES, VALUES, min_size=1, max_size=6).map(ClassAd)
 
 
 @given(ADS, st.sampled_from(FORMS))
-@examples(75)
+@examples(37)
 def test_what_is_printed_reads_back(ad: ClassAd, form: Format) -> None:
     """It prints the same again; -long cannot say line ends, and reals lose what the form loses."""
     text = ad.print(form)
@@ -387,7 +387,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode))
-@examples(375)
+@examples(187)
 @example("A = 1\n***", None, ReadMode.STRICT)
 @example("\r\n\r\n\r\nA = 1\r\n \r\nB = 2", None, ReadMode.DAEMON)
 def test_no_text_raises_anything_else(text: str, form: Format | None, mode: ReadMode) -> None:
@@ -398,7 +398,7 @@ def test_no_text_raises_anything_else(text: str, form: Format | None, mode: Read
 
 
 @given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode), st.lists(st.integers(0, 60), max_size=6))
-@examples(125)
+@examples(62)
 def test_chunks_make_no_difference(text: str, form: Format | None, mode: ReadMode, cuts: list[int]) -> None:
     """Wherever a text is cut, the same ads stand in the same places."""
 

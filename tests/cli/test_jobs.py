@@ -266,7 +266,7 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@examples(25)
+@examples(15)
 @given(TEXTS, st.integers(1, 40), st.sampled_from([ReadMode.STRICT, ReadMode.LAZY, ReadMode.DAEMON]))
 def test_chunks_are_the_text(text: str, size: int, mode: ReadMode) -> None:
     """What is read chunk by chunk is what is read as a whole: ads, places, faults, in their order."""

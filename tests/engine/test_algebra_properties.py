@@ -151,7 +151,7 @@ def test_a_schedule_is_its_own_subset(spec: CronSpec, zone: str | None) -> None:
     assert same_meaning(spec, CronSpec.from_line(str(spec), dialect=spec.dialect), zone)
 
 
-@examples(25)
+@examples(15)
 @given(chain=chains(), zone=SOME_ZONE)
 def test_subsets_of_subsets_are_subsets(chain: tuple[CronSpec, CronSpec, CronSpec], zone: str | None) -> None:
     """Transitive, with and without clock changes."""
@@ -161,7 +161,7 @@ def test_subsets_of_subsets_are_subsets(chain: tuple[CronSpec, CronSpec, CronSpe
         assert is_subset(a, c, zone)
 
 
-@examples(38)
+@examples(19)
 @given(pair=pairs(), zone=SOME_ZONE)
 def test_subsets_of_each_other_have_the_same_meaning(pair: tuple[CronSpec, CronSpec], zone: str | None) -> None:
     """Antisymmetric up to the meaning; symmetric in the meaning; and with a zone never more than without."""
@@ -235,7 +235,7 @@ def enumerated(recurrence: Recurrence, start: int, end: int) -> list[int]:
     return [] if recurrence.wall_clock.never else list(recurrence.between(start, end))
 
 
-@examples(30)
+@examples(15)
 @given(asked=comparisons(), length=st.sampled_from([2 * DAY, 90 * DAY, 900 * DAY]))
 def test_the_first_difference_is_the_first(asked: tuple[Recurrence, Recurrence, int], length: int) -> None:
     """Within an interval it is what two enumerations show, before the interval's end and at it."""
@@ -258,7 +258,7 @@ def test_the_first_difference_is_the_first(asked: tuple[Recurrence, Recurrence, 
     assert first_difference(a, b, start, alone[0]) is not None
 
 
-@examples(30)
+@examples(15)
 @given(asked=comparisons(), length=st.sampled_from([2 * DAY, 90 * DAY, 900 * DAY]))
 def test_the_first_collision_is_the_first(asked: tuple[Recurrence, Recurrence, int], length: int) -> None:
     """Within an interval it is the first common run of two enumerations."""
@@ -330,7 +330,7 @@ def portables(draw: st.DrawFn, *, few: bool = False) -> tuple[CronSpec, CronSpec
         raise
 
 
-@examples(38)
+@examples(19)
 @given(drawn=portables())
 @example(drawn=(CronSpec.from_line("0 6 1-31 * 0-6"), portable(CronSpec.from_line("0 6 1-31 * 0-6"))))
 def test_a_portable_spelling_means_the_same_in_every_dialect(drawn: tuple[CronSpec, CronSpec]) -> None:
@@ -351,7 +351,7 @@ def test_a_portable_spelling_means_the_same_in_every_dialect(drawn: tuple[CronSp
     assert same_meaning(again, spec)
 
 
-@examples(25)
+@examples(15)
 @given(drawn=portables(few=True), zone=st.sampled_from(["UTC", *ZONES]), start=st.integers(366 * DAY, 2 * 10**9))
 @example(drawn=(CronSpec.from_line("0 6 * * 1"), CronSpec.from_line("0 6 * * 1")), zone="UTC", start=START)
 @example(drawn=(CronSpec.from_line("30 * * * *"), CronSpec.from_line("30 * * * *")), zone="Europe/Berlin", start=START)
@@ -392,7 +392,7 @@ def offset_changes(zone: ZoneInfo, start: int, end: int) -> bool:
     return datetime.fromtimestamp(start, zone).utcoffset() != datetime.fromtimestamp(end, zone).utcoffset()
 
 
-@examples(25)
+@examples(15)
 @given(spec=specs(), start=st.integers(0, 4 * 10**9))
 def test_translation_there_and_back(spec: CronSpec, start: int) -> None:
     """MANUAL to UNIX and back keep the wall clock, and so does what a schedd can be told."""
@@ -440,7 +440,7 @@ def schedd_texts(field: Field) -> st.SearchStrategy[str]:
     return st.lists(items(field) | odd, min_size=1, max_size=2).map(",".join)
 
 
-@examples(30)
+@examples(15)
 @given(
     line=st.builds(ScheddText, *(st.just("*") | schedd_texts(field) for field in FIELDS)),
     start=st.integers(0, 4 * 10**9),

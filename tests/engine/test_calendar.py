@@ -63,7 +63,7 @@ RULES = st.builds(
 DAYS = st.dates(date(1970, 1, 1), date(2200, 12, 31))
 
 
-@examples(75)
+@examples(37)
 @given(rule=RULES, start=DAYS)
 def test_next_and_previous_day_are_the_nearest_taken(rule: DayRule, start: date) -> None:
     """The answer is taken, and no day between it and the start is; the start itself may be the answer."""
@@ -83,7 +83,7 @@ def test_next_and_previous_day_are_the_nearest_taken(rule: DayRule, start: date)
         assert found == (day - EPOCH).days
 
 
-@examples(50)
+@examples(25)
 @given(rule=RULES, start=DAYS, length=st.integers(-3, 1200))
 def test_count_is_the_number_of_taken_days(rule: DayRule, start: date, length: int) -> None:
     """Both ends count; an end before the start counts nothing."""
@@ -101,7 +101,7 @@ def test_count_over_centuries(rule: DayRule) -> None:
     assert rule.count_days(0, (last - EPOCH).days) == expected
 
 
-@examples(50)
+@examples(25)
 @given(rule=RULES, year=st.integers(1970, 2200), month=st.integers(1, 12))
 def test_the_days_of_a_month(rule: DayRule, year: int, month: int) -> None:
     """A month's bit set holds its taken days and no day that it does not have."""

@@ -163,7 +163,7 @@ def test_why_knows_the_same_runs(zone: str, change: Change, policy: Policy) -> N
         assert found.wall == datetime.fromtimestamp(instant, ZoneInfo(zone)).replace(tzinfo=None)
 
 
-@examples(100)
+@examples(50)
 @given(question=asked(), policy=st.sampled_from(Policy))
 def test_random_schedules_have_one_truth(question: Asked, policy: Policy) -> None:
     """Sparse and dense schedules of both dialects, asked within two days of any change of any zone."""

@@ -49,7 +49,7 @@ def intervals(draw: st.DrawFn) -> Near:
     return Near(ZoneInfo(zone), low, low + draw(st.integers(1, 2 * DAY)))
 
 
-@examples(30)
+@examples(15)
 @given(spec=specs(), near=intervals(), policy=st.sampled_from(Policy))
 def test_around_clock_changes_the_definition_holds(spec: CronSpec, near: Near, policy: Policy) -> None:
     """All questions agree with a definition that looks at every minute of the wall clock."""
@@ -102,7 +102,7 @@ SOME_TIME = st.integers(40 * 366 * DAY, 130 * 365 * DAY)
 SOME_ZONE = st.sampled_from(["UTC", *ZONES])
 
 
-@examples(25)
+@examples(15)
 @given(spec=specs(), zone=SOME_ZONE, policy=st.sampled_from(Policy), start=SOME_TIME)
 def test_next_and_previous_are_inverse(spec: CronSpec, zone: str, policy: Policy, start: int) -> None:
     """Before the next run of a run lies that run, and nothing lies between."""
@@ -246,7 +246,7 @@ def test_agreement_with_cronsim(fields: PeerTexts, day_star: tuple[int, int] | N
     assert [int(next(peer).timestamp()) for _ in expected] == expected
 
 
-@examples(25)
+@examples(15)
 @given(
     spec=specs(list(Dialect)),
     zone=SOME_ZONE,

@@ -771,7 +771,7 @@ def field_texts(field: Field) -> st.SearchStrategy[str]:
 LINES = st.tuples(*(field_texts(field) for field in FIELDS)).map(" ".join)
 
 
-@examples(38)
+@examples(19)
 @given(line=LINES, dialect=st.sampled_from(list(Dialect)))
 @example(line="*/10,*/6 0-11 18 1 *", dialect=MANUAL)
 @example(line="0-58/2,0-57/3 * * * *", dialect=HTCONDOR)
@@ -787,7 +787,7 @@ def test_canonical_text_reads_back_as_the_same_spec(line: str, dialect: Dialect)
     assert again.canonical == spec.canonical
 
 
-@examples(50)
+@examples(25)
 @given(data=st.data(), field=st.sampled_from(FIELDS), dialect=st.sampled_from([MANUAL, UNIX]))
 def test_canonical_text_of_separate_items_is_never_longer(data: st.DataObject, field: Field, dialect: Dialect) -> None:
     """Of a list whose ranges do not interleave nobody writes a shorter text than the canonical one."""
@@ -813,7 +813,7 @@ def test_canonical_text_is_stable_for_every_set(field: Field, dialect: Dialect) 
         assert build(field, canonical, dialect) == spec, (chosen, canonical)
 
 
-@examples(38)
+@examples(19)
 @given(
     texts=st.lists(
         st.none()
@@ -842,7 +842,7 @@ def test_no_text_raises_anything_but_invalid_spec(texts: list[str | None], diale
         assert fault.span or fault.kind == "cron-none"
 
 
-@examples(38)
+@examples(19)
 @given(
     line=st.text(max_size=30) | st.text("0159*,-/ @#LMON\t\u3000", max_size=30), dialect=st.sampled_from(list(Dialect))
 )

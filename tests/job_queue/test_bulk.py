@@ -107,7 +107,7 @@ def _end(recovery: Recovery) -> list[str]:
     return sorted(map(render, recovery.findings.take()))
 
 
-@examples(150)
+@examples(75)
 @given(LOGS, st.booleans(), st.booleans(), st.lists(st.integers(0, 10_000), max_size=4))
 def test_many_records_at_once_are_the_records_one_by_one(
     data: bytes, live: bool, tolerant: bool, cuts: list[int]

@@ -129,7 +129,7 @@ PIECES = [
 MUTATION = st.tuples(st.integers(0, 16_031), st.integers(0, 40), st.sampled_from(PIECES))
 
 
-@examples(38)
+@examples(19)
 @given(st.lists(MUTATION, min_size=1, max_size=4))
 def test_a_mutated_log_gives_a_queue_or_our_error(mutations: list[tuple[int, int, bytes]]) -> None:
     """Read, followed and opened; what was opened is clean afterwards and the same when it is read again."""
@@ -274,7 +274,7 @@ USUAL_LINE = st.sampled_from(
 )
 
 
-@examples(100)
+@examples(50)
 @given(st.lists(st.one_of(USUAL_LINE, USUAL_LINE, USUAL_LINE, ODD_LINE), max_size=8))
 def test_what_the_schedd_takes_in_another_way_is_said(lines: list[str]) -> None:
     """A log that is read without a warning is one that the schedd reads to its end, and to the same ads."""

@@ -121,7 +121,7 @@ POOLS = st.builds(
 )
 
 
-@examples(25)
+@examples(15)
 @given(POOLS, JOBS, st.sampled_from([0.1, 0.2, 0.5]))
 @example(replace(POOL, slots=9), [HOURLY, HOURLY], 1)
 def test_a_leap_comes_to_what_the_runs_come_to(pool_settings: PoolSettings, jobs: list[str], days: float) -> None:
@@ -166,7 +166,7 @@ COMPETING = st.lists(
 )
 
 
-@examples(25)
+@examples(15)
 @given(POOLS, JOBS | COMPETING, st.sampled_from([1, 2, 3, 5, 8]), st.sampled_from([0.1, 0.2, 0.5]))
 @example(replace(POOL, run_time=Lengths.parse("59m")), [HOURLY, f"cron_minute = */7\n{STAYS}"], 1, 0.5)
 @example(POOL, ["cron_minute = 0", f"cron_minute = */7\n{STAYS}"], 1, 0.5)

@@ -64,7 +64,7 @@ def test_an_altered_job_fails() -> None:
     tried = 0
     for case in [*some(read_recording(RECORDING), 4), *some(read_recording(OLDER), 4)]:
         assert isinstance(case.value, dict)
-        for name, mutant in _mutants(case.value):
+        for name, mutant in some([*_mutants(case.value)], 12):
             tried += 1
             if not differences(KIND, Case(case.number, case.id, mutant, case.folder)):
                 survivors.append((case.id, name))

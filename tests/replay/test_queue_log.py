@@ -100,7 +100,7 @@ def test_an_altered_line_fails() -> None:
         assert isinstance(line, dict)
         if differences(KIND, case):
             continue
-        mutants = [*_altered(line), {**line, "expectation": 1}]
+        mutants = [*some([*_altered(line)], 30), {**line, "expectation": 1}]
         mutants += [{n: v for n, v in line.items() if n != name} for name in line if name not in FREE]
         altered = (Case(case.number, case.id, mutant, case.folder) for mutant in mutants)
         survivors += [mutant.value for mutant in altered if not differences(KIND, mutant)]

@@ -328,16 +328,10 @@ def test_a_crash_of_crondor_fails_the_line() -> None:
     assert _failure("crontab-htcondor", line) == ["error"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "tail"),
-    [
-        ("crontab-htcondor", ["3000 passed, 0 failed"]),
-        ("odd-specs", ["9 not applicable (9 engines do not agree whether it is valid)", "32 passed, 0 failed"]),
-    ],
-)
-def test_command_replays_a_recording_from_any_folder(kind: str, tail: list[str], tmp_path: Path) -> None:
+def test_command_replays_a_recording_from_any_folder(tmp_path: Path) -> None:
     """The figures are the last lines of standard output and the exit status is 0."""
-    done = _process(kind, CORPORA[kind], cwd=tmp_path)
+    done = _process("odd-specs", CORPORA["odd-specs"], cwd=tmp_path)
+    tail = ["9 not applicable (9 engines do not agree whether it is valid)", "32 passed, 0 failed"]
     assert (done.stdout.splitlines(), done.stderr, done.returncode) == (tail, "", 0)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -55,9 +56,9 @@ def test_an_altered_job_fails() -> None:
     tried = 0
     for case in read_recording(RECORDING)[3:]:
         assert isinstance(case.value, dict)
-        for name, mutant in _mutants(case.value):
+        for name, mutant in some([*_mutants(case.value)], 8):
             tried += 1
             if not differences(KIND, Case(case.number, case.id, mutant, case.folder)):
                 survivors.append((case.id, name))
-    assert tried > 150
+    assert tried > 50
     assert survivors == []

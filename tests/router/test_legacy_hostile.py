@@ -135,14 +135,14 @@ _PIECES = st.sampled_from(
 )
 
 
-@examples(38)
+@examples(19)
 @given(st.lists(_PIECES, max_size=40).map("".join))
 def test_no_text_breaks_the_reader_or_the_conversion(text: str) -> None:
     """What comes out is a configuration whose routes load, but for Requirements that nobody gave."""
     _all(text)
 
 
-@examples(25)
+@examples(15)
 @given(st.lists(st.tuples(st.sampled_from(["Requirements", "MaxJobs", "set_A", "eval_set_B", "queue", "x"]), _PIECES)))
 def test_what_is_converted_loads(pairs: list[tuple[str, str]]) -> None:
     """Each route that is read makes commands that HTCondor's check takes."""

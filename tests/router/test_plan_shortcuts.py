@@ -77,7 +77,7 @@ def planned(job: str, route: str, before: str, options: PlanOptions) -> list[obj
     return found
 
 
-@examples(25)
+@examples(15)
 @given(SCHEDULES, EXTRA, LINES, LINES, st.booleans(), st.sampled_from([None, 20, 200]))
 @example("cron_minute = *", "on_exit_remove = false", "", "", True, 20)
 @example("cron_minute = *", "on_exit_remove = false", "EVALSET At time()", "COPY DeferralTime Due", True, 20)

@@ -655,7 +655,7 @@ NAMES = ["CronMinute", "DeferralTime", "DeferralWindow", "Requirements", "JobUni
 ODD = ["undefined", "error", '"condor a b"', "time()", "DeferralTime", "x.y", "1.5", "1/0", "{1}", "DeferralTime > 1"]
 
 
-@examples(25)
+@examples(15)
 @given(
     attributes=st.dictionaries(
         st.sampled_from(NAMES), st.one_of(st.integers(-(2**70), 2**70).map(str), st.sampled_from(ODD))
