@@ -97,7 +97,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             for name in (LOG, f"{LOG}.lock", HISTORY):
                 check(self.folder / name)
         except OSError as error:
-            raise refused_by_disk(self.folder, "there can be no queue here", error) from error
+            raise refused_by_disk(self.folder, "no queue can be made here", error) from error
         self._begin(JobQueue(self.folder / LOG, now=clock(), wait=wait), clock, zone, dialect, policy)
 
     def _begin(
@@ -404,7 +404,7 @@ def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
 
 def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
     """Return what there is to say of a folder without a queue."""
-    hint = "crondor queue submit makes it; --queue names another folder"
+    hint = "crondor queue submit creates it; --queue names another folder"
     return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
 
 

@@ -101,10 +101,10 @@ def old_text(expression: Expression, name: str) -> str:
     """
     text = expression.unparse(UnparseForm.OLD)
     if "\n" in text or "\r" in text:
-        raise ClassAdSyntaxError(Diagnostic("schedd-text", f"{name} has a line end in it, and a schedd takes none"))
+        raise ClassAdSyntaxError(Diagnostic("schedd-text", f"{name} contains a line end, which no schedd accepts"))
     if "\\" in text and not _reads_as(text, expression):
-        message = f"{name} has a string in it that ends in a backslash, and is not the last: a schedd cannot read that"
-        raise ClassAdSyntaxError(Diagnostic("schedd-text", message, help="end it otherwise, with a slash or a blank"))
+        message = f"{name} contains a string that ends in a backslash before its end: a schedd cannot read it"
+        raise ClassAdSyntaxError(Diagnostic("schedd-text", message, help="end it with a slash or a blank"))
     return text
 
 
@@ -330,7 +330,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 
     def _edit_on(self, job: JobId, name: str, text: str) -> None:
         if not self._edit(_text(job), name, text):
-            raise ScheddError(Diagnostic("schedd-gone", f"job {job} has left before {name} was set"))
+            raise ScheddError(Diagnostic("schedd-gone", f"job {job} left the queue before {name} was set"))
 
     def _edit(self, constraint: str, name: str, text: str) -> int:
         answer = self._ask("edit", constraint=constraint, attribute=name, value=text)
@@ -352,7 +352,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         answer = self._ask("submit", worker, commands=commands_of(ad, self._added))
         job = JobId(_cluster(answer), 0)
         if worker.account is not None and [owner_of(each) for each in self.jobs(job, ["Owner"])] != [owner_of(ad)]:
-            message = f"the worker of {worker.account.name} says that {job} is his job, and the schedd does not"
+            message = f"the worker of {worker.account.name} claims the job {job}, but the schedd does not confirm it"
             raise ScheddError(Diagnostic("schedd-owner", message))
         edits = unlike(ad, next(iter(self._read(answer)), ClassAd()))
         if edits:
@@ -439,7 +439,7 @@ def _maybe_done(error: Unreachable, do: str) -> Unreachable:
 def _cluster(answer: Answer) -> int:
     cluster = answer.done.get("cluster")
     if not isinstance(cluster, int) or isinstance(cluster, bool) or cluster <= 0:
-        raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd names no cluster"))
+        raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd returned no cluster"))
     return cluster
 
 
@@ -538,19 +538,19 @@ class Connection(NamedTuple):
         for fault, levels in told.items():
             yield replace(fault, message=f"{' and '.join(levels)}: {fault.message}")
         if self.interval is not None and self.interval != interval:
-            message = f"SCHEDD_INTERVAL is {self.interval} s there, and {interval} s is reckoned with here"
+            message = f"SCHEDD_INTERVAL is {self.interval} s there, and crondor assumes {interval} s"
             hint = f"schedd-interval = {self.interval} in crondor.toml, or --schedd-interval {self.interval}"
             yield Diagnostic("doctor-interval", message, Severity.WARNING, help=hint)
         if self.ahead is not None and abs(self.ahead) > _NEAR:
             word = "ahead of" if self.ahead > 0 else "behind"
             message = f"the schedd's clock is {abs(self.ahead)} s {word} this one: jobs start by its clock"
-            yield Diagnostic("doctor-clock", message, Severity.WARNING, help="let both follow a time server (chrony)")
+            yield Diagnostic("doctor-clock", message, Severity.WARNING, help="set both by a time server (chrony)")
         if any(each.theirs != each.ours for each in self.offsets):
-            message = "the schedd reads crontab fields in another zone than the one reckoned with here"
+            message = "the schedd reads crontab fields in a different zone from the one crondor assumes"
             hint = "name its zone with --tz ZONE, or tz = in crondor.toml"
             yield Diagnostic("doctor-zone", message, Severity.WARNING, help=hint)
         if self.may_read and not self.offsets:
-            message = "the schedd's zone and clock are not known: its queue has no job to read them off"
+            message = "the schedd's zone and clock are unknown: its queue has no job that shows them"
             yield Diagnostic("doctor-empty", message, Severity.NOTE, help="submit one on hold (hold = true)")
 
 
@@ -592,8 +592,8 @@ def _access(schedd: LiveSchedd, level: str) -> Access:
     user, methods = (printable(said.get(name, "")) for name in ("MyRemoteUserName", "AuthMethods"))
     if said.get("AuthorizationSucceeded", "").lower() == "true":
         return Access(level, user, methods)
-    message = f"the schedd lets {user or 'this user'} not do that"
-    hint = f"its ALLOW_{level} must have the user, and no DENY_{level}"
+    message = f"the schedd does not allow {user or 'this user'} to do that"
+    hint = f"its ALLOW_{level} must list the user, and its DENY_{level} must not"
     return Access(level, user, methods, Diagnostic("schedd-forbidden", message, help=hint))
 
 

@@ -37,16 +37,16 @@ INSTALL: Final = "in a clone of crondor: pip install '.[htcondor]' (Linux only)"
 def refusal(kind: str, text: str, printed: str = "") -> ScheddError:
     """Return the error for an exception of the bindings: its type and text, and what they printed meanwhile."""
     if kind == "ImportError":
-        message = f"HTCondor's Python bindings are not there: {text}"
+        message = f"HTCondor's Python bindings are missing: {text}"
         return Unreachable(Diagnostic("schedd-bindings", message, help=INSTALL))
     said = printable(text.strip()[:_MOST]) or kind
     security = _security(text, printed) or _security(printed, printed)
     if security is not None:
         return Forbidden(security)
     if any(word in said.lower() for word in _AWAY):
-        hint = "see that it runs and that CONDOR_CONFIG names its pool (condor_status -schedd)"
+        hint = "check that it runs and that CONDOR_CONFIG names its pool (condor_status -schedd)"
         return Unreachable(Diagnostic("schedd-unreachable", f"no schedd answers: {said}", help=hint))
-    fault = Diagnostic("schedd-refused", f"the schedd did not do it: {said}", help=_hint(said))
+    fault = Diagnostic("schedd-refused", f"the request to the schedd failed: {said}", help=_hint(said))
     return Refused(fault) if said.startswith(_NOTHING) or _COMMIT(said) else ScheddError(fault)
 
 
@@ -54,7 +54,7 @@ def _hint(said: str) -> str | None:
     """Return what may be behind an edit that finds its jobs and fails: the schedd gives no reason for it."""
     if "edit jobs matching constraint" not in said:
         return None
-    return "the jobs are there: whoever edits must be their owner or one of QUEUE_SUPER_USERS, and the attribute free"
+    return "the jobs exist: only their owner or QUEUE_SUPER_USERS may edit them, and not all attributes"
 
 
 def _security(text: str, printed: str) -> Diagnostic | None:
@@ -65,14 +65,14 @@ def _security(text: str, printed: str) -> Diagnostic | None:
     parts = [part.split(":", 2)[-1].strip() for part in printable(found[-1][:_MOST]).split("|")]
     reason = parts[-1].rstrip(".")
     if _DENIED in reason:
-        message = f"the schedd lets this user not do that: {reason}"
-        hint = "its ALLOW_WRITE must have the user (ALLOW_READ for a question), and no DENY_ of these"
+        message = f"the schedd does not allow this user to do that: {reason}"
+        hint = "its ALLOW_WRITE (ALLOW_READ for queries) must list the user, and the matching DENY_ must not"
         hint += _SCOPE if _TOKENS in reason else ""
     elif found[-1].startswith("AUTHENTICATE:"):
         methods = dict.fromkeys(method for part in parts for method in _METHOD(part))
         how = f" ({', '.join(methods)})" if methods else ""
         token = _token(printed) if _TOKENS in methods else ""
-        message = f"the schedd cannot tell who asks: authentication{how} failed: {token or reason}"
+        message = f"the schedd cannot identify the user: authentication{how} failed: {token or reason}"
         hint = _SEE_TOKENS if token else _WHAT_TO_SET.get(reason, _ANY_METHOD)
     else:
         return None
@@ -92,7 +92,7 @@ def _token(printed: str) -> str:
     named = ", ".join(files)[:_MOST]
     if _NONE_FOUND in printed:
         return f"no token of {named} can be used: it must be this user's, of mode 0600" if files else _NONE_HERE
-    return f"the schedd does not take the token of {named}: {_TAKES_NONE}" if files else ""
+    return f"the schedd does not accept the token of {named}: {_TAKES_NONE}" if files else ""
 
 
 _TOKENS: Final = "IDTOKENS"
@@ -100,15 +100,15 @@ _OTHER_DOMAIN: Final = re.compile(r"token as it is from trust domain (\S+) \(ser
 _OTHER_KEY: Final = re.compile(r"token as it was signed with key (\S+) \(not known").search
 _EXAMINED: Final = re.compile(r"Examining (\S+) for valid tokens").findall
 _NONE_FOUND: Final = "No token found"
-_NONE_HERE: Final = "there is no token here"
-_TAKES_NONE: Final = "it has ended, was revoked, or is signed with another key"
+_NONE_HERE: Final = "no token was found here"
+_TAKES_NONE: Final = "it is expired, revoked or signed with another key"
 _SCOPE: Final = "; a token may be for some levels only (its scope, condor_token_list)"
 _SEE_TOKENS: Final = (
     "condor_token_list shows the tokens here, their issuer, key and end (exp); condor_token_fetch makes one, or the"
     " administrator's condor_token_create, for ~/.condor/tokens.d"
 )
 _ANY_METHOD: Final = (
-    "see which methods both sides have: SEC_CLIENT_AUTHENTICATION_METHODS here, SEC_WRITE_AUTHENTICATION_METHODS and"
+    "compare the methods of both sides: SEC_CLIENT_AUTHENTICATION_METHODS here, SEC_WRITE_AUTHENTICATION_METHODS and"
     " SEC_DEFAULT_AUTHENTICATION_METHODS there; FS needs a /tmp that both share"
 )
 _WHAT_TO_SET: Final = {
@@ -248,7 +248,7 @@ class WorkerProcess:
         message = _read_message(line)
         if message is None:
             self.close()
-            raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd has answered nonsense"))
+            raise Crashed(Diagnostic("schedd-crashed", "the process that talks to the schedd gave an invalid answer"))
         return message
 
     def _more(self, process: subprocess.Popen[bytes], deadline: float, limit: float) -> bytes:
@@ -259,7 +259,7 @@ class WorkerProcess:
             if not selector.select(max(0.0, deadline - monotonic())):
                 self.close()
                 message = f"the schedd has not answered within {limit:g} s"
-                hint = "see that it runs (condor_status -schedd), or allow more time"
+                hint = "check that it runs (condor_status -schedd), or allow more time"
                 raise TimedOut(Diagnostic("schedd-timeout", message, help=hint))
         return os.read(process.stdout.fileno(), _READ)
 
@@ -293,7 +293,7 @@ def _read_message(line: bytes) -> dict[str, Any] | None:
 def _not_as(account: Account | None, error: OSError) -> ScheddError:
     who = "" if account is None else f" as {account.name}"
     message = f"the process that talks to the schedd cannot be run{who}: {error.strerror}"
-    return Refused(Diagnostic("schedd-worker", message, help=f"whoever it is must be able to run {sys.executable}"))
+    return Refused(Diagnostic("schedd-worker", message, help=f"that user must be able to run {sys.executable}"))
 
 
 def _crash(status: int, said: str) -> Diagnostic:

@@ -196,9 +196,9 @@ def read_constraint(text: str, name: str = "<constraint>") -> Expression:
 
 def _fault(word: str) -> Diagnostic:
     if _ODD_NUMBER(word):
-        message = "this is no job's number: a cluster from 1, or cluster.proc"
+        message = "this is not a job number: a cluster from 1, or cluster.proc"
         return Diagnostic("job-id", message, span=Source(word, "<job>").span(), help="write 12 or 12.0")
-    message = "this is neither a job's number nor the name of an owner"
+    message = "this is neither a job number nor an owner's name"
     hint = "write 12, 12.0, alice, or a condition after --constraint"
     return Diagnostic("job-id", message, span=Source(word, "<job>").span(), help=hint)
 
@@ -433,9 +433,9 @@ def check_editable(names: Iterable[str], more: frozenset[str] = frozenset()) -> 
     faults = [
         Diagnostic(
             "schedd-fixed",
-            f"{name} says which job it is, and cannot be edited"
+            f"{name} identifies the job and cannot be edited"
             if lower(name) in FIXED
-            else f"{name} is the schedd's own, and cannot be edited",
+            else f"{name} belongs to the schedd and cannot be edited",
             span=Source(name, "<edit>").span(),
             help="submit another job" if lower(name) in FIXED else "hold, release or remove the job",
         )

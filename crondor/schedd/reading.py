@@ -270,7 +270,7 @@ class QueueLogSchedd:
     ) -> list[ClassAd]:
         """Return jobs of the history file, the latest first. Raises NotOffered without one, QueueIO."""
         if self._history_path is None:
-            raise not_offered("a log does not say which jobs have left", "name the schedd's history file too")
+            raise not_offered("a log does not show which jobs have left", "name the schedd's history file too")
         if self._embedded and not is_there(self._history_path):
             Selection.of(which)
             return []  # no job has left yet
@@ -311,7 +311,7 @@ _LONGEST: Final = 300  # characters of a HoldReason
 _MOST_KNOWN: Final = 4096  # schedules that are remembered; each job of one time has its own
 _MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
-    INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",
+    INVALID_CRON_SETTINGS: "correct the Cron attributes (condor_qedit), then release the job",
     MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it by itself: condor_release, or periodic_release at submission",
 }
 
@@ -511,8 +511,8 @@ def _missed(
 ) -> Iterator[Diagnostic]:
     """Yield what is wrong with an idle job that has one time only, in the past."""
     if found is None and schedule.spec is None and state is ScheduledState.IDLE and time is not None and time < now:
-        message = "its time is past: Requirements match no more, and it stays Idle for ever without a word"
-        hint = "condor_qedit DeferralTime to a time ahead, or remove it"
+        message = "its time is past: Requirements never match again, and it stays Idle without any message"
+        hint = "set DeferralTime to a future time (condor_qedit), or remove the job"
         yield Diagnostic("missed-idle", message, help=hint)
 
 
@@ -543,7 +543,7 @@ def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None
     if queued.is_crontab and (run is None or run.last_start < there):
         run = _last_settable(schedule, there)
     if run is not None and now > max(run.last_start, there) + NEWS:
-        message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
+        message = "it has a machine but has not begun after its last start: its starter is gone or hangs"
         hint = "condor_vacate_job -fast lets the schedd try again; StarterLog on that machine may say why"
         yield Diagnostic("missed-running", message, help=hint)
 

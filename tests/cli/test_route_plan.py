@@ -59,7 +59,7 @@ def test_the_table_shows_what_the_daemon_does(config: str, job: str) -> None:
     """A line for each run, the findings after them on stderr, and the status of a warning."""
     result = plan("--config", config, "--spec", job, "-n", "3")
     assert result.status == 1
-    assert result.lines[0].startswith("HTCondor's job router: it takes a job whole, at its next poll (every 10 s)")
+    assert result.lines[0].startswith("HTCondor's job router: it routes the whole job at its next poll (every 10 s)")
     assert result.lines[2].split() == (
         [
             "1.0",
@@ -92,7 +92,7 @@ def test_a_plan_without_findings_is_fine(config: str, job: str) -> None:
     """A router that waits, and a pool."""
     result = plan("--config", config, job, "--at-gate", "--days", "2", "--run-time", "600")
     assert (result.status, result.err) == (0, "")
-    assert result.lines[0] == "A router that waits: it takes a job for one run, when the gate of that opens."
+    assert result.lines[0] == "A waiting router: it routes a job for one run, when that run's gate opens."
     assert "2 runs: 2 routed" in result.lines
 
 

@@ -184,7 +184,7 @@ def test_hostile_ads_are_shown_as_text(arguments: tuple[str, ...]) -> None:
         (("q", "-frobnicate"), "No such option"),
         (("rm",), "say which"),
         (("rm", "-constraint", "x) || (true"), "--constraint:1"),
-        (("rm", "1.x"), "no job's number"),
+        (("rm", "1.x"), "not a job number"),
         (("history", "--days", "nan"), "number of days"),
         (("history", "--age", "-1"), "number of days"),
         (("history", "--start", "yesterday"), "YYYY-MM-DD"),

@@ -70,7 +70,7 @@ def test_what_is_not_as_we_think(live: LiveSchedd, stand_in: StandIn) -> None:
     found = connection_of(live, UTC, lambda: NOW)
     assert found.log == "/var/lib/condor/spool/job_queue.log"
     messages = {each.kind: each.message for each in found.findings(300)}
-    assert messages["doctor-interval"] == "SCHEDD_INTERVAL is 60 s there, and 300 s is reckoned with here"
+    assert messages["doctor-interval"] == "SCHEDD_INTERVAL is 60 s there, and crondor assumes 300 s"
     assert "75 s behind" in messages["doctor-clock"]
     assert codes(found, interval=60) == ["doctor-clock"]
 
@@ -81,7 +81,7 @@ def test_reading_works_and_writing_is_refused(live: LiveSchedd, stand_in: StandI
     stand_in.fail(("ping WRITE", BINDING))
     found = connection_of(live, UTC, lambda: NOW)
     (fault,) = found.findings(300)
-    assert fault.message.startswith("WRITE: the schedd cannot tell who asks: authentication (FS) failed: Directory")
+    assert fault.message.startswith("WRITE: the schedd cannot identify the user: authentication (FS) failed: Directory")
     assert "SEC_FS_ENFORCE_CHANNEL_BINDING" in str(fault.help)
     assert found.ahead == 0
 
@@ -91,7 +91,7 @@ def test_the_same_reason_is_said_once(live: LiveSchedd, stand_in: StandIn) -> No
     say(stand_in, ping={level: {"AuthorizationSucceeded": False} for level in ("READ", "WRITE")})
     found = connection_of(live, UTC, lambda: NOW)
     messages = [each.message for each in found.findings(300)]
-    assert messages[0] == "READ: the schedd lets alice@example.org not do that"
+    assert messages[0] == "READ: the schedd does not allow alice@example.org to do that"
     assert "query" not in stand_in.read()["calls"]
     stand_in.fail(("ping READ", BINDING), ("ping WRITE", BINDING))
     (fault,) = connection_of(live, UTC, lambda: NOW).findings(300)

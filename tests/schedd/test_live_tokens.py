@@ -26,7 +26,7 @@ DENIED = 'ERROR: SECMAN:2010:Received "DENIED" from server for user alice@exampl
 @pytest.mark.parametrize(
     ("printed", "reason"),
     [
-        (NO_TOKEN + FAILED, "there is no token here"),
+        (NO_TOKEN + FAILED, "no token was found here"),
         (EXAMINED + NO_TOKEN + FAILED, f"no token of {TOKEN} can be used: it must be this user's, of mode 0600"),
         (
             EXAMINED + OTHER + NO_TOKEN + FAILED,
@@ -38,7 +38,7 @@ DENIED = 'ERROR: SECMAN:2010:Received "DENIED" from server for user alice@exampl
         ),
         (
             EXAMINED + FAILED,
-            f"the schedd does not take the token of {TOKEN}: it has ended, was revoked, or is signed with another key",
+            f"the schedd does not accept the token of {TOKEN}: it is expired, revoked or signed with another key",
         ),
         (FAILED, "Failed to authenticate using IDTOKENS"),
     ],
@@ -49,7 +49,7 @@ def test_what_is_wrong_with_it(printed: str, reason: str) -> None:
     error = refusal("HTCondorException", "Failed to start command.", printed)
     assert isinstance(error, Forbidden)
     (found,) = error.diagnostics
-    assert found.message == f"the schedd cannot tell who asks: authentication (IDTOKENS) failed: {reason}"
+    assert found.message == f"the schedd cannot identify the user: authentication (IDTOKENS) failed: {reason}"
     assert found.help is not None
     assert ("condor_token_list" in found.help) is (printed != FAILED)
 
@@ -57,7 +57,9 @@ def test_what_is_wrong_with_it(printed: str, reason: str) -> None:
 def test_a_token_for_reading_alone() -> None:
     """It is known who asks, and he may not."""
     (found,) = refusal("HTCondorException", "Failed to start command.", DENIED).diagnostics
-    assert found.message.startswith('the schedd lets this user not do that: Received "DENIED" from server for user')
+    assert found.message.startswith(
+        'the schedd does not allow this user to do that: Received "DENIED" from server for user'
+    )
     assert found.help is not None
     assert "its scope" in found.help
 

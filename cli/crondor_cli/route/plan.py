@@ -146,7 +146,7 @@ def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[
     for run in runs:
         if not counts:
             head = ("JOB", "RUN", "ROUTE", "TAKEN", "STARTS", "JOBS", "IDLE")
-            yield _line(width, *head, "WHAT BECOMES OF IT")
+            yield _line(width, *head, "OUTCOME")
         counts[run.outcome] += 1
         if run.outcome is PlannedOutcome.ROUTED and run.conduct is not None:
             conducts[run.conduct] = None
@@ -169,9 +169,9 @@ def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[
 
 def _manner(made: RoutePlan) -> str:
     if made.options.at_gate:
-        return "A router that waits: it takes a job for one run, when the gate of that opens."
+        return "A waiting router: it routes a job for one run, when that run's gate opens."
     period = made.table.settings.polling_period
-    return f"HTCondor's job router: it takes a job whole, at its next poll (every {period} s) after it is idle."
+    return f"HTCondor's job router: it routes the whole job at its next poll (every {period} s) after it is idle."
 
 
 def _row(run: PlannedRun) -> results.PlannedRow:

@@ -462,13 +462,13 @@ def _out_of_play(queued: QueuedJob, here: Span) -> Diagnostic | None:
     """Return why no router takes a job of a queue, now or later, as things stand; None if one does."""
     status = queued.status
     if status in _OUT_OF_PLAY and status is not None:
-        message = f"the job is {status.name.lower()}: no router takes it, and it has no runs"
-        help_text = "condor_release lets it go on" if status is JobStatus.HELD else "submit it again"
+        message = f"the job is {status.name.lower()}: no router takes it, and it does not run"
+        help_text = "release it with condor_release" if status is JobStatus.HELD else "submit it again"
         return Diagnostic("plan-not-idle", message, Severity.WARNING, here, help_text)
     managed = queued.string("Managed")
     if managed == "External":
         to = queued.string("RoutedToJobId")
-        message = f"the job is in the hands of a job router{f', its copy is {to}' if to else ''}: no route is asked"
+        message = f"the job is managed by a job router{f', its copy is {to}' if to else ''}: no route is tried"
         help_text = "plan the copy: its ad says what it does; remove the copy, and the job is idle again"
         return Diagnostic("plan-managed", message, Severity.NOTE, here, help_text)
     return None

@@ -597,9 +597,9 @@ class RoutePlan:
             found.update(dict.fromkeys(without_runs(job, self.now)))
         if not self.table.is_enabled:
             said = [each for each in self.table.diagnostics if each.severity is Severity.ERROR]
-            message = "routing is switched off: no job goes on a route"
+            message = "routing is switched off: no job is routed"
             found.update(dict.fromkeys(said))
-            found[Diagnostic("plan-disabled", message, help="crondor route check says what is wrong")] = None
+            found[Diagnostic("plan-disabled", message, help="crondor route check shows why")] = None
         return tuple(found)
 
     @property

@@ -55,7 +55,7 @@ def cure(routed: RoutedAd, taken: int, zone: tzinfo, facts: TransformFacts) -> C
     ValueError for a job that was not routed.
     """
     if routed.ad is None:
-        raise ValueError("only a routed copy can be cured: this job has none")
+        raise ValueError("only a routed copy can be cured, and this job has none")
     ad = routed.ad
     lines = [DELETE_CRON] if has_cron(ad) else []
     if grid_type(ad) == "condor" and any(name in ad for name in REMOTE):
@@ -137,8 +137,8 @@ def _when(taking: TakenJob) -> Iterator[Diagnostic]:
         clause = " && ".join(f"{name} is undefined" for name in CRON if name in taking.job.ad)
         help_text = (
             "a job router of HTCondor cannot wait for a crontab job: the DeferralTime of its runs is not in"
-            f" job_queue.log; keep such jobs from the route with REQUIREMENTS ... && {clause}; --at-gate shows what a"
-            " router does that waits, crondor route run --wait-for-gates is one"
+            f" job_queue.log; exclude such jobs from the route with REQUIREMENTS ... && {clause}; --at-gate shows a"
+            " router that waits, such as crondor route run --wait-for-gates"
         )
     else:
         help_text = f"let the route wait: REQUIREMENTS ... && ({_OPEN_GATE})"
@@ -158,34 +158,34 @@ def _copy(taking: TakenJob) -> Iterator[Diagnostic]:
         )
         message = f"{route}: the copy keeps {kept}, and {where} schedules it again"
         found = Diagnostic("plan-schedules-itself", message, Severity.WARNING, place)
-        yield _cured(taking, found, "leave it so where the copy shall do all runs; for one that runs once, ")
+        yield _cured(taking, found, "keep this if the copy is to do all runs; for a copy that runs once, ")
     elif conduct is CopySchedule.AT_ONCE:
         universe = int32(manner.ad, "JobUniverse")
         name = "copy's" if universe is None else universe_name(universe).lower()
         message = (
-            f"{route}: nobody waits for the job's time in the {name} universe, the copy starts when the site takes it"
+            f"{route}: nothing waits for the job's time in the {name} universe, the copy starts when the site takes it"
         )
         if universe != GRID:
-            message = f"{route}: the copy has nothing of the schedule, and starts when it is matched"
-        help_text = "send jobs whose time matters to a pool (UNIVERSE VANILLA), or leave them in the local one"
+            message = f"{route}: the copy has no schedule and starts when it is matched"
+        help_text = "route jobs whose time matters to a pool (UNIVERSE VANILLA), or keep them in the local pool"
         if universe != GRID:
             help_text = (
-                "leave the Cron attributes in the copy, whose schedd then has the schedule, or the job in its pool"
+                "keep the Cron attributes in the copy, so that its schedd has the schedule, or keep the job in its pool"
             )
         yield _warning("plan-not-deferred", message, place, help_text)
     elif conduct is CopySchedule.NEVER_MATCHES:
-        message = f"{route}: the copy's Requirements ask for a time that it does not have, it stays idle for ever"
+        message = f"{route}: the copy's Requirements need a time that the copy does not have: it stays idle"
         yield _cured(taking, Diagnostic("plan-never-matches", message, Severity.ERROR, place))
     elif conduct is CopySchedule.NEVER_RUNS:
         universe = int32(manner.ad, "JobUniverse")
-        why = "its DeferralTime or DeferralWindow has no value that a starter takes"
+        why = "its DeferralTime or DeferralWindow has no value that a starter accepts"
         if universe == 7:
             why = "nothing in the scheduler universe waits for a time"
         yield _cured(
             taking, Diagnostic("plan-never-runs", f"{route}: the copy never runs, {why}", Severity.ERROR, place)
         )
     elif conduct is CopySchedule.TOO_LATE:
-        message = f"{route}: the copy comes when its DeferralTime and its window are past, and never runs"
+        message = f"{route}: the copy arrives after its DeferralTime and window, and never runs"
         yield _cured(taking, Diagnostic("plan-too-late", message, Severity.ERROR, place))
 
 
@@ -194,21 +194,19 @@ def _life(taking: TakenJob) -> Iterator[Diagnostic]:
     conduct, route = taking.manner.conduct, _route(taking)
     place = taking.job.command_place("on_exit_remove", "onexitremove")
     if taking.stays and conduct is CopySchedule.AT_ONCE:
-        message = f"{route}: on_exit_remove keeps the copy, which starts again at once, without end"
+        message = f"{route}: on_exit_remove keeps the copy, which then starts again and again"
         yield _cured(taking, Diagnostic("plan-no-end", message, Severity.ERROR, place))
     elif taking.stays and conduct.waits:
-        message = f"{route}: on_exit_remove keeps the copy, whose time is past then: it stays idle for ever"
+        message = f"{route}: on_exit_remove keeps the copy after its time: it stays idle"
         yield _cured(taking, Diagnostic("plan-no-end", message, Severity.ERROR, place))
     elif taking.stays and conduct.repeats:
-        message = f"{route}: the copy runs all times by itself, holds its place on the route, and is idle in between"
-        help_text = "count it: MaxJobs and MaxIdleJobs of the route are for such jobs at the same time"
+        message = f"{route}: the copy does all runs itself, occupies its place on the route, and is idle between runs"
+        help_text = "allow for it: such copies count towards MaxJobs and MaxIdleJobs of the route"
         yield _warning("plan-holds-place", message, place, help_text)
     elif taking.is_last:
-        message = (
-            f"{route}: with its copy the job itself is completed, whatever its on_exit_remove says: no run follows"
-        )
+        message = f"{route}: the job completes with its copy, despite its on_exit_remove: no run follows"
         help_text = (
-            "submit it again for each run, leave it in the local pool, or use a router that goes run by run (--at-gate)"
+            "submit it again for each run, keep it in the local pool, or use a router that routes each run (--at-gate)"
         )
         yield _warning("plan-last-run", message, place, help_text)
 
@@ -224,7 +222,7 @@ def _shifted(taking: TakenJob) -> Iterator[Diagnostic]:
         f"{_route(taking)}: DeferralTime = {ad.text('DeferralTime')[:80]} is {taking.manner.time - taking.time} s later"
         " in the copy, whose QDate is the time of routing"
     )
-    help_text = "write the time itself, or deferral_time = $(SUBMIT_TIME) + 600, which condor_submit makes a number of"
+    help_text = "write the time itself, or deferral_time = $(SUBMIT_TIME) + 600, which condor_submit evaluates"
     yield _warning("plan-shifted", message, taking.job.place("DeferralTime"), help_text)
 
 
@@ -232,12 +230,12 @@ def _prerequisites(taking: TakenJob, ad: ClassAd) -> Iterator[Diagnostic]:
     """Yield what a grid job lacks (manual, Job Submission with Job Routing Capability)."""
     job, route, kind = taking.job, _route(taking), grid_type(ad)
     if string(ad, "ShouldTransferFiles") != "YES":
-        message = f"{route}: the site sees none of the local files, and the job does not say that they are transferred"
+        message = f"{route}: the site cannot see local files, and the job does not ask to transfer them"
         help_text = "write should_transfer_files = YES and when_to_transfer_output = ON_EXIT"
         yield _warning("plan-no-transfer", message, job.command_place("should_transfer_files"), help_text)
     if kind != "condor" and "TransferOutput" not in ad:
         message = f"{route}: only standard output, standard error and files named in transfer_output_files come back"
-        help_text = 'write transfer_output_files = a, b; transfer_output_files = "" says that there are none'
+        help_text = 'write transfer_output_files = a, b; or transfer_output_files = "" if there are none'
         yield _warning("plan-no-output", message, job.here, help_text)
     has_proxy = any(name in ad for name in ("x509userproxy", "ScitokensFile"))
     if kind in _WITH_PROXY and not has_proxy:
@@ -254,10 +252,10 @@ def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Dia
     named = (job.ad.text(name) for name in job.ad if name.lower() not in {"requirements", "rank"})
     if "LastRejMatchTime" in job.ad or not any("lastrejmatchtime" in text.lower() for text in (*named, *texts)):
         return
-    message = "the job is routed only when the local pool has rejected it (LastRejMatchTime), which it has not"
+    message = "the job is routed only after the local pool has rejected it (LastRejMatchTime), which has not happened"
     help_text = (
-        "--rejected SECONDS plans with a rejection; a schedd offers a waiting job like any other, and its closed"
-        " gate is a reason to reject it: the first negotiation is enough"
+        "--rejected SECONDS plans with a rejection; a schedd offers a waiting job like any other, and the pool"
+        " rejects it while its gate is closed: the first negotiation is enough"
     )
     yield Diagnostic("plan-not-rejected", message, Severity.NOTE, job.here, help_text)
 
@@ -273,9 +271,7 @@ def without_runs(job: PlannedJob, now: int) -> Iterator[Diagnostic]:
         yield from (each if each.span is None else each.relocated(_onto(job, each)) for each in error.diagnostics)
         return
     if now > run.last_match:
-        message = (
-            "its time is past, and its window too: the job never matches in the local pool, and stays idle for ever"
-        )
+        message = "its time and window are past: the job never matches in the local pool and stays idle"
         help_text = "set a later deferral_time, or a longer deferral_window"
         yield Diagnostic("plan-past", message, span=job.place("DeferralTime"), help=help_text)
 
