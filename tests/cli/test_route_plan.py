@@ -80,8 +80,8 @@ def test_the_table_shows_what_the_daemon_does(config: str, job: str) -> None:
     assert result.lines[3].endswith("by its copy")
     assert result.lines[5:] == [
         "3 runs: 1 routed, 2 by its copy",
-        "  schedules itself: the copy has the Cron attributes, and the schedd that has it computes its times",
-        "  by its copy: the copy that was taken before runs by itself",
+        "  schedules itself: the copy keeps the Cron attributes, and its schedd computes its times",
+        "  by its copy: an earlier copy does this run",
         "  JOBS, IDLE: the route's jobs then, with this one, and its idle ones, of MaxJobs and MaxIdleJobs",
     ]
     assert "[plan-taken-at-once]" in result.err

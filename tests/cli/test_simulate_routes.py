@@ -105,7 +105,7 @@ def test_wrong_usage() -> None:
     found = simulate("--site", "Site1=sleep,slots=0", "--site", "Nope=run")
     assert found.status == 2
     assert "--site:1:1: error: this is no site" in found.err
-    assert "--site:1:13: error: 'slots=0' says nothing of a site" in found.err
+    assert "--site:1:13: error: 'slots=0' describes no site" in found.err
     assert "there is no route Nope (routes: Site1, Site2)" in found.err
     assert "--skew, --trace cannot be used with --routes" in simulate("--trace", "flow", "--skew", "5").err
     alone = crondor("simulate", "--spec", "job.sub", "--site", "Site1=run")

@@ -90,7 +90,7 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
     if plain:
         said = f"{plain} {'job has' if plain == 1 else 'jobs have'}"
         message = f"{said} neither a cron attribute nor a DeferralTime, of {len(found)} in {name}"
-        help_text = "crondor route explain says where they go"
+        help_text = "crondor route explain shows their routes"
         findings.append(Diagnostic("not-deferred", message, Severity.NOTE, help=help_text))
     elif not found:
         findings.append(
@@ -110,24 +110,24 @@ def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[Cl
 _WIDEST = 24  # columns for a route's name
 _LONGEST = 160  # characters of a reason; JSON has all of it
 _SAME_WEEK = 6 * 86_400
-_NOT_ASKED = "no route is asked: the job runs already, or its last match is past at the router's next poll"
+_NOT_ASKED = "no route is tried: the job already runs, or its last match is before the router's next poll"
 _CONDUCTS = {
-    CopySchedule.AT_ONCE: "the copy runs when it is matched, or when the site takes it, whatever the time is",
+    CopySchedule.AT_ONCE: "the copy runs when it is matched or the site takes it, at any time",
     CopySchedule.WAITS: "the copy runs once, at the time of the run",
     CopySchedule.WAITS_THERE: "the copy runs once, at the time of the run, in the remote queue",
-    CopySchedule.SCHEDULES_ITSELF: "the copy has the Cron attributes, and the schedd that has it computes its times",
-    CopySchedule.SCHEDULES_ITSELF_THERE: "the copy has the Cron attributes, and the remote schedd computes its times",
+    CopySchedule.SCHEDULES_ITSELF: "the copy keeps the Cron attributes, and its schedd computes its times",
+    CopySchedule.SCHEDULES_ITSELF_THERE: "the copy keeps the Cron attributes, and the remote schedd computes its times",
     CopySchedule.TOO_LATE: "the copy's DeferralTime and window are past, and it never runs",
-    CopySchedule.NEVER_MATCHES: "the copy's Requirements ask for a time that it lacks, and it stays idle",
+    CopySchedule.NEVER_MATCHES: "the copy's Requirements need a time that it lacks, and it stays idle",
     CopySchedule.NEVER_RUNS: "nothing runs a copy with such a schedule in its universe",
 }
 _OUTCOMES = {
-    PlannedOutcome.BY_COPY: "the copy that was taken before runs by itself",
-    PlannedOutcome.LOCAL: "no route takes the job in time, it is the local pool's",
+    PlannedOutcome.BY_COPY: "an earlier copy does this run",
+    PlannedOutcome.LOCAL: "no route takes the job in time: the local pool runs it",
     PlannedOutcome.EDITED: "the route changes the job, which stays here",
-    PlannedOutcome.FAILED: "a route takes the job and cannot make the copy",
+    PlannedOutcome.FAILED: "a route takes the job but cannot make the copy",
     PlannedOutcome.BUSY: "the run before has not ended, and a missed time is not made up",
-    PlannedOutcome.STUCK: "the job is in the hands of a copy that never ends, or never runs",
+    PlannedOutcome.STUCK: "the job waits for a copy that never ends or never runs",
     PlannedOutcome.GONE: "the job has left its queue, so there is nothing to run",
 }
 _NO_MORE = (PlannedOutcome.BUSY, PlannedOutcome.STUCK, PlannedOutcome.GONE)

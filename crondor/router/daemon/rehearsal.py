@@ -129,7 +129,7 @@ def _setting(piece: str) -> dict[str, object]:
         return {"delay": Lengths.parse(value)}
     if key == "run-time":
         return {"run_time": Lengths.parse(value)}
-    raise InvalidSite(Diagnostic("site", f"{piece.strip()[:40]!r} says nothing of a site", help=_SITE_HELP))
+    raise InvalidSite(Diagnostic("site", f"{piece.strip()[:40]!r} describes no site", help=_SITE_HELP))
 
 
 def _seconds(length: int | Lengths, *parts: int) -> int:

@@ -87,7 +87,7 @@ class Proxies:
             self._report(warning("proxy-owner", message, proxy.copy))
         found = self._made.find(proxy.copy)
         if found is None and os.path.lexists(proxy.copy):
-            message = f"{proxy.copy} is there, and crondor has not made it"
+            message = f"{proxy.copy} is there, but crondor did not make it"
             raise FilesRefused(fault("proxy-foreign", message, proxy.copy, "move it away"))
         self._made.add(source, proxy.copy, data)
         try:
@@ -100,7 +100,7 @@ class Proxies:
         """Delete the copies that were made for a source. Raises FilesRefused."""
         for noted in self._made:
             if noted.key == source and not self._made.drop(noted.path):
-                message = f"{noted.path} is not what the router has put there, and stays"
+                message = f"{noted.path} is not the file that the router put there: it is kept"
                 self._report(warning("proxy-foreign", message, noted.path))
 
     def sweep(self, is_needed: Callable[[str], bool]) -> None:
@@ -236,7 +236,7 @@ class _Reader:
         """Return the token, None where a fault is in the way."""
         if not self._text.strip():
             if not self.found:
-                self.fault("it is listed, and nothing says what is in it", hint='write sub = "..." and so on')
+                self.fault("it is listed but not defined", hint='write sub = "..." and so on')
             return None
         ad = self._ad()
         texts = {name: self._string(ad, name) for name in _TEXTS}
@@ -410,7 +410,7 @@ class TokenFiles:
             raise FilesRefused(fault("id-token-denied", message, spec.path, "keep it where only root may write"))
         is_there = as_account(who, lambda: os.path.lexists(spec.path))
         if is_there and self._made.find(spec.path) is None:
-            message = f"{spec.path} is there, and crondor has not made it"
+            message = f"{spec.path} is there, but crondor did not make it"
             raise FilesRefused(fault("id-token-foreign", message, spec.path, "move it away, or use another filename"))
         self._made.add(spec.name, spec.path, data)
         owner = None if account is None or who is not None else (account.uid, account.gid)
@@ -428,7 +428,7 @@ class TokenFiles:
             raise FilesRefused(fault("id-token-issuer", f"failed to create token {spec.name}: {error}")) from error
         token = token.strip()
         if not token or len(token) > _MOST_TOKEN or not token.isascii() or not token.isprintable():
-            message = f"failed to create token {spec.name}: what the issuer gave is no token of one line"
+            message = f"failed to create token {spec.name}: the issuer returned no token on one line"
             raise FilesRefused(fault("id-token-issuer", message))
         return f"{token}\n".encode("ascii")
 
@@ -436,7 +436,7 @@ class TokenFiles:
         self._ends.pop(path, None)
         try:
             if not self._made.drop(path):
-                message = f"{path} is not what the router has put there, and stays"
+                message = f"{path} is not the file that the router put there: it is kept"
                 self._report(warning("id-token-foreign", message, path))
         except FilesRefused as error:
             for each in error.diagnostics:
@@ -531,7 +531,7 @@ class FileDelivery:
         copy = fresh(copy)
         if routed.proxy is not None:
             if self._proxies is None:
-                raise FilesRefused(fault("shared-proxy", "this router has been given no way to share a proxy"))
+                raise FilesRefused(fault("shared-proxy", "this router cannot share a proxy"))
             self._proxies.prepare(routed.proxy, str(job.id), text(copy, "Owner") or "")
         try:
             edits = sandbox.prepared(copy, self._own_files())
@@ -567,7 +567,7 @@ class FileDelivery:
         """Bring a completed copy's output to its source. Raises CrondorError."""
         found = None if job.copy_id is None else self._live(job.copy_id)
         if job.copy_id is None or found is None:
-            raise FilesRefused(fault("sandbox-missing", f"the copy of {job.id} has left, and its output with it"))
+            raise FilesRefused(fault("sandbox-missing", f"the copy of {job.id} left the queue with its output"))
         self._spooling().fetch_back(job.copy_id, found)
 
     def end(self, job: Carried) -> None:

@@ -97,7 +97,7 @@ class Reach:
         except (OSError, ValueError) as error:
             raise refused(path, "cannot open", error, self.who) from None
         if real not in self._files and not any(real == root or _is_below(real, root) for root in self._roots):
-            message = f"{path} lies outside of the folders whose files may be moved"
+            message = f"{path} is outside the folders whose files may be moved"
             raise FilesRefused(fault("spool-outside", message, path, "allow its folder"))
         return real
 
@@ -348,7 +348,7 @@ class Spool:
             self._check(place)
             make_folder(place.parent, 0o755)
             if is_there(place) and not is_there(self._note(job)):
-                message = f"{place} is there, and crondor has not made it"
+                message = f"{place} is there, but crondor did not make it"
                 raise FilesRefused(fault("spool-foreign", message, str(place), "give the router a spool of its own"))
             write_file(str(self._note(job)), b"{}")
             _remove(part)

@@ -112,7 +112,7 @@ class Listing:
     def inside(self, reach: Reach, path: str, prefix: str, depth: int = 0) -> None:
         """Note all that is in a folder. Raises FilesRefused."""
         if depth > self.limits.deepest:
-            message = f"folders may stand in one another no more than {self.limits.deepest} deep"
+            message = f"folders may be nested no more than {self.limits.deepest} deep"
             raise FilesRefused(fault("sandbox-deep", message, path))
         for name in names(reach, path):
             below = f"{path.rstrip('/')}/{name}"
@@ -188,10 +188,10 @@ def inputs(ad: ClassAd, reach: Reach, limits: SandboxLimits) -> Listing:
         path = _full(ad, entry)
         name = entry if keeps and not entry.startswith("/") else base(entry)
         if not is_legal(name):
-            listing.faults.append(fault("spool-outside", f"{entry} has no name that it could have in a sandbox", entry))
+            listing.faults.append(fault("spool-outside", f"{entry} has no usable name in a sandbox", entry))
             continue
         if seen.setdefault(name, path) != path:
-            message = f"{seen[name]} and {path} are both {name} in the sandbox: the latter takes the place"
+            message = f"{seen[name]} and {path} are both {name} in the sandbox: the latter is used"
             listing.warnings.append(warning("sandbox-twice", message, path, "rename one of them"))
         for folder in _parents(name):
             listing.add(SandboxItem("", folder, 0o700, is_folder=True))

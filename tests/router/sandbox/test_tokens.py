@@ -93,7 +93,7 @@ subject = "x"
     said = [(each.severity.value, each.message.partition(": ")[2]) for each in plan.diagnostics]
     assert said == [
         ("error", "no folder is given"),
-        ("error", "it is listed, and nothing says what is in it"),
+        ("error", "it is listed but not defined"),
         ("error", "another token has the file /t/c already"),
         ("warning", "HTCondor does not look at subject"),
     ]
