@@ -124,7 +124,7 @@ def test_the_schedds_own_dialect_is_no_set() -> None:
       and every 2 minutes until midnight
 
   The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So
-  there are no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has
+  there are no gaps, no counts, no reasons and no clock changes to report; the manual dialect has
   them.
 
   The schedd's day-0 defect strikes:

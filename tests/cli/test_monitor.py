@@ -119,7 +119,7 @@ def test_a_slip_is_told(arguments: tuple[str, ...], said: str) -> None:
 def test_ads_are_one_look() -> None:
     """Nobody waits for a file to change."""
     result = crondor("monitor", "--ads", "-")
-    assert (result.status, "--ads is one look: add --once" in result.err) == (2, True)
+    assert (result.status, "--ads is read once: add --once" in result.err) == (2, True)
 
 
 def test_a_queue_that_cannot_be_read_is_a_finding(tmp_path: Path) -> None:

@@ -106,9 +106,9 @@ def test_full_routes_end_the_search(config: str, ads: str) -> None:
     """As in the daemon, no job is looked at once nothing takes any; the line says so."""
     full = ("--load", "Small=2", "--load", "Large=100", "--load", "Edit=99/49")
     result = crondor("route", "explain", "--summary", "--config", config, ads, *full)
-    assert result.lines[-1] == "1 of the first 3 jobs go on a route; then nothing takes any more"
+    assert result.lines[-1] == "1 of the first 3 jobs go on a route; after that no route takes more"
     none = crondor("route", "explain", "--summary", "--config", config, ads, *full[:4], "--load", "Edit=100")
-    assert none.lines == ["no route takes jobs: none was looked at"]
+    assert none.lines == ["no route takes jobs: no job was examined"]
 
 
 def test_explain_says_why_not(config: str, ads: str) -> None:
@@ -295,7 +295,7 @@ def test_routing_that_is_switched_off_is_a_finding(ads: str, tmp_path: Path) -> 
     path = tmp_path / "off.conf"
     path.write_text(CONFIG + "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Missing\n")
     result = crondor("route", "explain", "--summary", "--config", str(path), ads)
-    assert (result.status, result.lines) == (1, ["no route takes jobs: none was looked at"])
+    assert (result.status, result.lines) == (1, ["no route takes jobs: no job was examined"])
     assert "JobRouter is disabled." in result.err
 
 

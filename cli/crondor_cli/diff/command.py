@@ -140,7 +140,7 @@ def _jobs(
 ) -> tuple[list[Job], list[Job], list[Diagnostic]]:
     """Return the jobs of both sides, as many on the left as on the right, and the warnings about their files."""
     if list(sides) == ["-", "-"]:
-        raise usage("standard input can be read once only: one of A and B is to be something else")
+        raise usage("standard input can be read only once: give something else for A or B")
     try:
         right, more = left, warnings = _of(sides[0], readings[0], clock, surroundings)
         if len(sides) == 2 or _is_line(sides[0]):

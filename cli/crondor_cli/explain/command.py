@@ -492,7 +492,7 @@ def _answers(answers: list[results.Answer], e: ExplainedJob, schedule: JobSchedu
             lines.append(f"      {retries_text(each['time'], last, zone)}")
     said = (
         "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
-        "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."
+        "no gaps, no counts, no reasons and no clock changes to report; the manual dialect has them."
     )
     return [*lines, "", *_prose(said, "  ")]
 

@@ -133,7 +133,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     Folder and files are the owner's alone to write, as hooks are: what stands in them is run.
     """
     if folder.stat().st_mode & stat.S_IWOTH:
-        message = "it is world-writable: anybody could have jobs run"
+        message = "it is world-writable: anybody could run jobs"
         findings.append(_refused(folder, message, f"chmod o-w {printable(str(folder))}"))
         return
     if not os.access(folder, os.R_OK | os.X_OK):
@@ -175,7 +175,7 @@ def _read_file(path: Path) -> tuple[str, Source]:
                 message = f"it is a link of {user_name(link.st_uid)}'s to a file of {user_name(found.st_uid)}'s"
                 raise CrondorError(_refused(path, message, "have the file's owner put it there"))
             if found.st_mode & stat.S_IWOTH:
-                message = "it is world-writable: anybody could have jobs run in its owner's name"
+                message = "it is world-writable: anybody could run jobs in its owner's name"
                 raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
             with open(descriptor, "rb", closefd=False) as file:
                 data = file.read(MAX_BYTES + 1)

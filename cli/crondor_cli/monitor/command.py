@@ -158,9 +158,9 @@ def command(
         write_alerts(out, force=force)
         return
     if once and metrics is not None:
-        raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
+        raise click.UsageError("--metrics needs a monitor that keeps running: leave --once out")
     if asked.ads and not once:
-        raise usage("--ads is one look: add --once")
+        raise usage("--ads is read once: add --once")
     since = None if begin is None else clock.read(begin, "--from")
     chosen = selection_of(jobs, constraint)
     wanted = Wanted(asked, chosen, dialect, policy, grace, since, histories, tuple(allow_dirs), is_once=once)

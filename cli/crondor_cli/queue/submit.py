@@ -160,7 +160,7 @@ def _without_cluster(file: SubmitFile) -> list[ClassAd]:
     for ad, other in zip(ads, others, strict=True):
         named = [name for name in ad if name != "ClusterId" and ad[name] != other[name]]
         if named:
-            message = f"{named[0]} has the cluster's number in it, which a live schedd gives after the ad is made"
+            message = f"{named[0]} contains the cluster number, which a live schedd assigns after the ad is made"
             hint = "leave $(Cluster) out, or use condor_submit"
             raise CrondorError(Diagnostic("submit-cluster", message, span=file.source.span(0, 0), help=hint))
         for name in ("Owner", "User"):  # the schedd says whose it is
@@ -230,7 +230,7 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
     made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
     for made in made_of:
         if "ProcId" not in made.ad:
-            message = "these jobs are to be made later (max_materialize, max_idle), which an embedded queue does not do"
+            message = "these jobs are materialized later (max_materialize, max_idle), which no embedded queue does"
             raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="leave the command out"))
         for name, value in own.items():
             if name not in made.ad:

@@ -239,7 +239,7 @@ def markdown_lines(report: Report) -> Iterator[str]:
                 yield from ("", f"and {plural(len(rows) - _MOST_ROWS, 'row')} more.")
     if data["unproven"]:
         yield ""
-        yield f"No job shows a difference in {', '.join(map(_code, data['unproven']))}, whose rules are other texts."
+        yield f"No job shows a difference in {', '.join(map(_code, data['unproven']))}, whose rules differ in text."
 
 
 def _tables(data: results.DiffResult) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
@@ -261,7 +261,7 @@ def _tables(data: results.DiffResult) -> Iterator[tuple[str, Sequence[str], list
     for lost in data["unreached"]:
         taken_by = _code(lost["taken_by"]) if lost["taken_by"] else "no job meets its REQUIREMENTS"
         rows += [[_code(lost["route"]), taken_by, f"{lost['jobs_before']:,}", _cell(_example(lost["example"]))]]
-    yield "Routes that nobody reaches", ("route", "taken by", "jobs before", "example"), rows
+    yield "Routes that no job reaches", ("route", "taken by", "jobs before", "example"), rows
     rows = []
     for copied in data["copies"]:
         name = _code(copied["attribute"]) if copied["attribute"] else "the copy cannot be made"
@@ -312,7 +312,7 @@ def text_lines(report: Report) -> Iterator[str]:
     if data["is_cut"]:
         yield "Further differences are not listed."
     if data["unproven"]:
-        line = f"no job shows a difference: {', '.join(data['unproven'])}, whose rules are other texts"
+        line = f"no job shows a difference: {', '.join(data['unproven'])}, whose rules differ in text"
         yield shortened(printable(line), _LONGEST)
     verdict = "they differ" if data["differs"] else "no difference"
     yield printable(f"{report.old} and {report.new}: {verdict}; compared over {report.compared}")
@@ -334,7 +334,7 @@ def _blocks(data: results.DiffResult) -> Iterator[tuple[str, list[list[str]]]]:
         why = [f"    {moved['reason']}"] if moved["reason"] else []
         rows += [[head, f"    as {_example(moved['example'])}", *why]]
     yield "Jobs that change their route", rows
-    yield "Routes that nobody reaches", [_unreached(each) for each in data["unreached"]]
+    yield "Routes that no job reaches", [_unreached(each) for each in data["unreached"]]
     yield "Attributes of the copy that change", list(_copies(data))
     rows = []
     for both in data["overlaps"]:

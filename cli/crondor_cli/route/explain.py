@@ -155,9 +155,9 @@ def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
         yield f"{match.job:<12} {printable(match.route.name)}"
     jobs = plural(asking.count, "job")
     if search.umbrella is None:
-        yield "no route takes jobs: none was looked at"
+        yield "no route takes jobs: no job was examined"
     elif search.is_stopped:
-        yield f"{count:,} of the first {jobs} go on a route; then nothing takes any more"
+        yield f"{count:,} of the first {jobs} go on a route; after that no route takes more"
     else:
         yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} on a route"
 

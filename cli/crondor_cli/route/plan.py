@@ -477,7 +477,7 @@ def _close(made: RoutePlan, said: _Said) -> None:
 
 def _end(clock: Clock, until: str | None, days: int | None) -> int | None:
     if until is not None and days is not None:
-        raise usage("--until and --days say both when the plan ends: choose one")
+        raise usage("--until and --days both set the end of the plan: choose one")
     if days is not None:
         return clock.now + days * 86_400 - 1
     return clock.last(until, "no run")
