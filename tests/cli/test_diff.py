@@ -302,7 +302,7 @@ def test_standard_input_is_one_side() -> None:
     assert diff("-", stdin=text).lines[0] == "< <stdin>:3, manual"
     result = diff("-", "-", stdin=text)
     assert (result.status, result.out) == (2, "")
-    assert "standard input can be read once only" in result.err
+    assert "standard input can be read only once" in result.err
 
 
 def test_a_file_may_have_a_blank_in_its_name(write: Write) -> None:
