@@ -390,7 +390,7 @@ def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
             time.sleep(0.01)
         assert crondor("queue", "hold", "1.0", "9.9", "--reason", "not now", *queue).out == "1 job held\n"
         ended = crondor("queue", "edit", "1.1", "--set", "JobStatus=5", *queue)
-        assert (ended.status, ended.err.count("JobStatus is the schedd's own")) == (1, 1)
+        assert (ended.status, ended.err.count("JobStatus belongs to the schedd")) == (1, 1)
         assert (
             crondor("queue", "edit", "1", "--set", "JobPrio=5", "--if", "ProcId == 1", *queue).out == "1 job edited\n"
         )

@@ -71,7 +71,7 @@ def test_a_cluster_that_is_not_known_is_refused(stand_in: StandIn, tmp_path: Pat
     path.write_text(NIGHTLY.replace("queue", "output = out.$(Cluster)\nqueue"), "utf-8")
     result = schedd(stand_in, "submit", "--live", str(path))
     assert result.status == 1
-    assert "Out has the cluster's number in it" in result.err
+    assert "Out contains the cluster number" in result.err
     assert len(stand_in.read()["jobs"]) == 2
 
 

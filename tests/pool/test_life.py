@@ -184,9 +184,9 @@ def test_an_edit_of_the_schedule_waits_for_a_reconfig() -> None:
 def test_the_ids_and_the_status_cannot_be_edited() -> None:
     """They are the schedd's own."""
     seen = Seen(HOURLY)
-    with pytest.raises(ScheddError, match="schedd's own"):
+    with pytest.raises(ScheddError, match="belongs to the schedd"):
         seen.pool.edit(seen.jobs[0], {"jobstatus": 2})
-    with pytest.raises(ScheddError, match="which job it is"):
+    with pytest.raises(ScheddError, match="identifies the job"):
         seen.pool.edit(seen.jobs[0], {"ClusterId": 2})
 
 
