@@ -8,10 +8,10 @@ of the queue.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd, to_code
@@ -27,22 +27,32 @@ from crondor.schedd.protocol import (
     JobChange,
     QueuePart,
     Schedd,
+    ScheddError,
     Scheduled,
     Selection,
     Which,
+    joined,
 )
-from crondor.schedd.reading import QueueLogSchedd, job_id
+from crondor.schedd.reading import QueueLogSchedd, job_id, not_offered
 
 LAG: Final = 600
 """Seconds that a log may be late, as MAX_JOB_MIRROR_UPDATE_LAG of HTCondor."""
 
 
+class _Written(NamedTuple):
+    """What was written into a job: until when the log may be late, what it should show, if it had the job before."""
+
+    until: int
+    texts: Mapping[str, Expression]
+    was_known: bool
+
+
 class FollowedSchedd:
-    """A schedd that is read from its log and written directly.
+    """A schedd that is read from its log and written directly; jobs asked for by number come from the schedd itself.
 
     A schedd writes its log before it answers, but a log on a shared file system may show that late. Until the log shows
-    what was written here, or for ``lag`` seconds, the schedd itself is asked about such a job, and ``changes`` does not
-    mention it: an old state is never mistaken for a new one.
+    what was written here, or for ``lag`` seconds, the job is late, and ``changes`` does not mention it: an old state is
+    never mistaken for a new one.
     """
 
     def __init__(self, log: QueueLogSchedd, schedd: Schedd, *, clock: Clock, lag: int = LAG) -> None:
@@ -52,7 +62,7 @@ class FollowedSchedd:
         self._schedd = schedd
         self._clock = clock
         self._lag = lag
-        self._written: dict[JobId, tuple[int, Callable[[], bool]]] = {}  # until when, and whether the log shows it
+        self._written: dict[JobId, _Written] = {}
         self._withheld: dict[JobId, JobChange] = {}
 
     @property
@@ -65,15 +75,28 @@ class FollowedSchedd:
         """What the last reading of the log found."""
         return self._log.diagnostics
 
+    def is_late(self, job: JobId) -> bool:
+        """Return whether the log did not show yet, when it was last read, what was written into a job."""
+        return job in self._written
+
+    def check(self) -> None:
+        """Raise NotOffered if the log is another schedd's: one of its jobs has another QDate or Owner there.
+
+        Raises Unreachable and ScheddError.
+        """
+        known = [job for job in islice(self.mirror, _SAMPLE) if self.mirror.text(job, "QDate")]
+        for ad in self._schedd.jobs(Selection(jobs=tuple(known)), ["QDate", "Owner"]) if known else ():
+            job = job_id(ad)
+            for name in ("QDate", "Owner"):
+                if job in known and name in ad and not _is(self.mirror.text(job, name), ad[name]):
+                    said = f"job {job} has another {name} in this log than in the schedd: the log is another schedd's"
+                    raise not_offered(said, "name the log of that schedd: --log FILE")
+
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
-        """Return the ads of jobs, those that were just written from the schedd. Raises as ``QueueLogSchedd.jobs``."""
-        found = self._log.jobs(which, projection)
+        """Return the ads of jobs, those named by number from the schedd. Raises as QueueLogSchedd and the schedd do."""
         chosen = Selection.of(which)
-        late = tuple(job for job in chosen.jobs if job in self._late())
-        if not late:
-            return found
-        fresh = self._schedd.jobs(replace(chosen, jobs=late, clusters=(), owners=()), projection)
-        return [*(ad for ad in found if job_id(ad) not in late), *fresh]
+        is_by_number = chosen.jobs and not (chosen.clusters or chosen.owners)
+        return (self._schedd if is_by_number else self._log).jobs(chosen, projection)
 
     def scheduled(self, which: Which = None) -> Scheduled:
         """Return the jobs that have a schedule. Raises as ``QueueLogSchedd.jobs``."""
@@ -82,10 +105,33 @@ class FollowedSchedd:
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call. Raises QueueIO."""
         found = self._log.changes()
-        late = self._late()
-        ready = [self._withheld.pop(job) for job in list(self._withheld) if job not in late]
-        self._withheld |= {change.job: change for change in found if change.job in late}
-        return [*ready, *(change for change in found if change.job not in late)]
+        now = self._clock()
+        self._written = {
+            job: each for job, each in self._written.items() if now < each.until and not self._shows(job, each)
+        }
+        self._look_again([change.job for change in found if change.job in self._written])
+        for change in found:
+            before = self._withheld.get(change.job)
+            both = change if before is None else joined(before, change)
+            if both is None:
+                del self._withheld[change.job]
+            else:
+                self._withheld[change.job] = both
+        return [self._withheld.pop(job) for job in list(self._withheld) if job not in self._written]
+
+    def _look_again(self, jobs: Sequence[JobId]) -> None:
+        """Ask the schedd about late jobs that the log mentions: somebody else may have overwritten what was written."""
+        for start in range(0, len(jobs), _CHUNK):
+            try:
+                ads = self._schedd.jobs(Selection(jobs=tuple(jobs[start : start + _CHUNK])))
+            except ScheddError:
+                return
+            for ad in ads:
+                job = job_id(ad)
+                if job is None or job not in self.mirror or job not in self._written:
+                    continue
+                if all(_is(self.mirror.text(job, name), ad.get(name)) for name in self._written[job].texts):
+                    del self._written[job]
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
@@ -97,23 +143,23 @@ class FollowedSchedd:
         """Set attributes of a job where a condition holds in its ad. Raises as the schedd does."""
         done = self._schedd.edit_if(job, condition, edits)
         if done:
-            self._wait_for(job, partial(self._shows, job, dict(edits)))
+            self._wait_for(job, edits)
         return done
 
-    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
         """Set one attribute of each of the jobs where a condition holds, and return those. Raises as ``edit_if``."""
         if not isinstance(self._schedd, EditsTogether):
             return [job for job in jobs if self.edit_if(job, condition, {name: value})]
-        done = self._schedd.edit_each(jobs, condition, name, value)
+        done = self._schedd.edit_each(jobs, condition, name, value, proof)
         for job in done:
-            self._wait_for(job, partial(self._shows, job, {name: value}))
+            self._wait_for(job, {name: value})
         return done
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Submit jobs. Raises as the schedd does."""
         made = self._schedd.submit(ads)
         for job in made:
-            self._wait_for(job, partial(self._shows, job, {}))
+            self._wait_for(job, {})
         return made
 
     def hold(self, which: Which, hold: Hold) -> Acted:
@@ -128,28 +174,20 @@ class FollowedSchedd:
         """Remove jobs. Raises as the schedd does."""
         return self._schedd.remove(which, reason)
 
-    def _wait_for(self, job: JobId, is_shown: Callable[[], bool]) -> None:
-        self._written[job] = self._clock() + self._lag, is_shown
+    def _wait_for(self, job: JobId, edits: Mapping[str, object]) -> None:
+        texts = {name: Expression.of(to_code(value)) for name, value in edits.items()}
+        self._written[job] = _Written(self._clock() + self._lag, texts, job in self.mirror)
 
-    def _shows(self, job: JobId, edits: Mapping[str, object]) -> bool:
+    def _shows(self, job: JobId, written: _Written) -> bool:
         if job not in self.mirror:
-            return False
-        return all(_is(self.mirror.text(job, name), value) for name, value in edits.items())
-
-    def _late(self) -> Mapping[JobId, object]:
-        """Return the jobs whose last change the log does not show; it has just been read."""
-        now = self._clock()
-        self._written = {
-            job: written for job, written in self._written.items() if now < written[0] and not written[1]()
-        }
-        return self._written
+            return written.was_known  # it has left since; numbers are not used again
+        return all(_is(self.mirror.text(job, name), wanted) for name, wanted in written.texts.items())
 
 
-def _is(text: str | None, value: object) -> bool:
-    """Return whether an attribute's text in a log is a value that was written; undefined may be no text."""
-    wanted = Expression.of(to_code(value))
-    if text is None:
-        return wanted == _UNDEFINED
+def _is(text: str | None, wanted: Expression | None) -> bool:
+    """Return whether an attribute's text in a log is an expression; undefined may be no text."""
+    if text is None or wanted is None:
+        return (text is None or _is(text, _UNDEFINED)) and (wanted is None or wanted == _UNDEFINED)
     try:
         return Expression.parse(Source(text), old=True) == wanted
     except ClassAdSyntaxError:
@@ -157,6 +195,7 @@ def _is(text: str | None, value: object) -> bool:
 
 
 _UNDEFINED: Final = Expression("undefined")
+_SAMPLE: Final = 20  # jobs of a log that are compared with the schedd's
 _CHUNK: Final = 200  # jobs asked for by number at once
 _LITERAL: Final = re.compile(r'-?[0-9.]+(?:[eE][+-]?[0-9]+)?\Z|"[^"\\]*"\Z|(?i:true|false|undefined)\Z').match
 

@@ -314,10 +314,10 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
             raise PartlyEdited(error, applied) from error
         return True
 
-    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
         """Set one attribute of each of the jobs for which a condition holds, and return those jobs.
 
-        If not all are reached, a job that had the value before counts as reached. Raises as edit_if does.
+        If not all are reached, ``proof`` is asked for: a condition that holds only after this edit. Raises as edit_if.
         """
         chosen, expression = Selection(jobs=tuple(jobs)), Expression.of(to_code(value))
         check_editable((name,))
@@ -325,7 +325,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         count = self._edit(constraint, name, old_text(expression, name))
         if count == len(jobs):
             return list(jobs)
-        found = self.jobs(chosen.where(f"{name} =?= ({expression})"), ["ClusterId"]) if count else []
+        found = self.jobs(chosen.where(proof), ["ClusterId"]) if count else []
         return [job for job in map(job_id, found) if job is not None]
 
     def _edit_on(self, job: JobId, name: str, text: str) -> None:

@@ -37,6 +37,7 @@ class Worker:
         try:
             return {"done": self.answer(request)}
         except Exception as error:  # noqa: BLE001 - whatever it is, the process that asked says it
+            self._schedd = self._location = None  # a schedd that was started again has another address
             return {"error": str(error), "kind": type(error).__name__}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:

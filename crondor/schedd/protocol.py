@@ -356,8 +356,11 @@ class QueuePart(NamedTuple):
 class EditsTogether(Protocol):
     """A schedd that edits several jobs at a time, where a question costs more than the edit."""
 
-    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
-        """Set one attribute of each of the jobs for which a condition holds, and return those jobs."""
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
+        """Set one attribute of each of the jobs for which a condition holds, and return those jobs.
+
+        ``proof`` is a condition that holds in a job after this edit, and in no other of these jobs.
+        """
 
 
 @runtime_checkable
@@ -407,14 +410,14 @@ class ChangeList:
             if before is None:
                 self._found[change.job] = change
                 continue
-            both = _joined(before, change)
+            both = joined(before, change)
             if both is None:
                 del self._found[change.job]
             else:
                 self._found[change.job] = both
 
 
-def _joined(first: JobChange, second: JobChange) -> JobChange | None:
+def joined(first: JobChange, second: JobChange) -> JobChange | None:
     """Return two changes of a job as one; None for a job that came and went."""
     if first.kind is ChangeKind.CREATED:
         return None if second.kind is ChangeKind.DESTROYED else first

@@ -117,7 +117,7 @@ def test_the_log_is_followed(stand_in: StandIn, tmp_path: Path, is_option: bool)
     assert run(*(["--log", str(log)] if is_option else [])).status == 0
     state = stand_in.read()
     assert state["calls"].count("submit") == 1
-    assert "query" not in state["calls"]
+    assert state["calls"].count("query") <= 3  # whose log it is, and by number the jobs that are taken
     assert json.loads(state["jobs"][str(source)]["Managed"]) == "External"
 
 

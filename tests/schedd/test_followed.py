@@ -11,9 +11,11 @@ import pytest
 from crondor.classad import ClassAd, Expression
 from crondor.job_queue.mirror import ChangeKind
 from crondor.job_queue.records import JobId
+from crondor.router.daemon.context import claim_steps
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
-from crondor.schedd.protocol import Hold, QueuePart, Schedd
+from crondor.schedd.live import LiveSchedd
+from crondor.schedd.protocol import Hold, NotOffered, QueuePart, Schedd
 from crondor.schedd.reading import QueueLogSchedd
 from tests.schedd.conftest import NOW, PATIENCE, StandIn
 
@@ -67,10 +69,11 @@ def test_reads_the_log(site: Site) -> None:
     site.arrive()
     assert [each.job for each in site.schedd.changes()] == [job]
     site.real.edit_if(job, "true", {"Note": "new"})
-    assert _note(site.schedd, job) == "old"
+    assert [ad.value("Note") for ad in site.schedd.jobs()] == ["old"]
+    assert _note(site.schedd, job) == "new"  # asked for by its number
     site.arrive()
     assert [(each.job, each.attributes) for each in site.schedd.changes()] == [(job, frozenset(("note",)))]
-    assert _note(site.schedd, job) == "new"
+    assert [ad.value("Note") for ad in site.schedd.jobs()] == ["new"]
     assert site.schedd.scheduled().total == 1
 
 
@@ -93,17 +96,81 @@ def test_a_late_log_does_not_undo_an_edit(site: Site) -> None:
     assert site.schedd.changes() == []
 
 
-def test_a_log_that_never_shows_an_edit_counts_after_the_lag(site: Site) -> None:
-    """Somebody else may have overwritten the edit before the log was read."""
+def test_an_edit_that_somebody_overwrites_is_not_waited_for(site: Site) -> None:
+    """If the schedd has what the log has, the log is not late, whatever was written before."""
     job = site.add()
     site.arrive()
     site.schedd.changes()
     site.schedd.edit_if(job, "true", {"Note": "new"})
     site.real.edit_if(job, "true", {"Note": "another"})
-    site.arrive()
+    assert site.schedd.is_late(job)
     assert site.schedd.changes() == []
-    site.now += LAG
+    site.arrive()
     assert [each.job for each in site.schedd.changes()] == [job]
+    assert not site.schedd.is_late(job)
+
+
+def test_a_job_that_has_left_is_not_waited_for(site: Site) -> None:
+    """Its number is not used again."""
+    job = site.add()
+    site.arrive()
+    site.schedd.changes()
+    site.schedd.edit_if(job, "true", {"Note": "new"})
+    site.schedd.remove(job, "because")
+    site.real.clear_finished()
+    site.arrive()
+    assert [(each.job, each.kind) for each in site.schedd.changes()] == [(job, ChangeKind.DESTROYED)]
+
+
+def test_a_late_log_counts_after_the_lag(site: Site) -> None:
+    """It is waited for no longer than MAX_JOB_MIRROR_UPDATE_LAG says."""
+    job = site.add()
+    site.arrive()
+    site.schedd.changes()
+    site.schedd.edit_if(job, "true", {"Note": "new"})
+    site.schedd.changes()
+    assert site.schedd.is_late(job)
+    site.now += LAG
+    site.schedd.changes()
+    assert not site.schedd.is_late(job)
+
+
+def test_withheld_changes_come_as_one(site: Site) -> None:
+    """A job that was new stays new, and no attribute is forgotten."""
+    (job,) = site.schedd.submit([ClassAd({"Cmd": "/bin/date", "Note": "old"})])
+    site.schedd.changes()
+    site.arrive()
+    site.schedd.edit_if(job, "true", {"Note": "new"})
+    assert site.schedd.changes() == []
+    site.real.edit_if(job, "true", {"Other": 1})
+    site.arrive()
+    assert [(each.job, each.kind) for each in site.schedd.changes()] == [(job, ChangeKind.CREATED)]
+
+
+def test_the_log_of_another_schedd_is_refused(tmp_path: Path, site: Site) -> None:
+    """A job of one number was submitted at another time there."""
+    site.add()
+    site.arrive()
+    site.schedd.check()
+    with EmbeddedSchedd(tmp_path / "other", clock=lambda: NOW + 5) as other:
+        other.submit([ClassAd({"Owner": "bob", "Cmd": "/bin/date"})])
+        log = QueueLogSchedd(tmp_path / "other" / LOG, clock=lambda: NOW)
+        with pytest.raises(NotOffered, match="another schedd's"):
+            FollowedSchedd(log, site.real, clock=lambda: NOW).check()
+
+
+def test_a_partial_claim_names_only_what_was_reached(stand_in: StandIn) -> None:
+    """A job that had the value before, and somebody else's, is not taken for one of these."""
+    free, taken, others = (
+        stand_in.add(ClassAd({"JobStatus": 1})),
+        stand_in.add(ClassAd({"JobStatus": 1, "Managed": "External", "ManagedManager": "router"})),
+        stand_in.add(ClassAd({"JobStatus": 1, "Managed": "External", "ManagedManager": "other"})),
+    )
+    with LiveSchedd(timeout=PATIENCE, environment=stand_in.environment) as schedd:
+        chunk = [free, taken, others]
+        for condition, name, value, proof in claim_steps("router"):
+            chunk = schedd.edit_each(chunk, condition, name, value, proof)
+            assert chunk == [free]
 
 
 def test_a_submitted_job_is_known_at_once(site: Site) -> None:

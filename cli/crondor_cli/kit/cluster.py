@@ -23,19 +23,34 @@ _release = metadata.version
 
 
 class ClusterProblem(click.ClickException):
-    """A cluster cannot do the work; nothing of it was printed wrongly."""
+    """A cluster cannot do the work; what was printed is correct, but may be incomplete."""
 
     exit_code = 2
 
 
-class Workers(NamedTuple):
-    """The workers of a cluster.
+class _Answer:
+    """What a worker is to answer."""
 
-    ``submit`` gives a task to one of them and returns its future; ``size`` is how many tasks run at a time.
-    """
+    def __init__(self, future: Any) -> None:  # noqa: ANN401 - distributed has no types
+        self._future = future
+
+    def result(self) -> Any:  # noqa: ANN401
+        """Wait for it; errors of the work itself are part of an answer. Raises ClusterProblem."""
+        try:
+            return self._future.result()
+        except Exception as error:  # noqa: BLE001 - whatever distributed raises
+            raise _lost(error) from None
+
+
+def _lost(error: Exception) -> ClusterProblem:
+    return ClusterProblem(f"the cluster was lost, the output is not complete ({type(error).__name__})")
+
+
+class Workers(NamedTuple):
+    """The workers of a cluster: ``submit`` gives a task to one, ``size`` returns how many tasks run at a time now."""
 
     submit: Callable[[Any], Any]
-    size: int
+    size: Callable[[], int]
 
 
 @contextmanager
@@ -50,19 +65,30 @@ def workers_of(address: str, do: Callable[[Any, Any], Any], work: Callable[[Any]
     except ImportError as error:
         message = f"--cluster needs distributed ({printable(str(error))}): pip install '.[cluster]' in a clone"
         raise ClusterProblem(message) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to say comes as an error
+    for name in [*logging.root.manager.loggerDict]:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what it has to say comes as an error
     try:
         client = make(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: tls:// without its configuration
         reason = f"{error}" or type(error).__name__
         raise ClusterProblem(f"no Dask scheduler answers at {printable(address)}: {printable(reason)}") from None
     with client:
-        _check(client)
-        sent = client.scatter(work, broadcast=True, hash=False)
         try:
-            yield Workers(lambda task: client.submit(do, sent, task, pure=False), sum(client.nthreads().values()))
-        except (futures.CancelledError, OSError) as error:
-            raise ClusterProblem(f"the cluster was lost: {printable(str(error)) or type(error).__name__}") from None
+            _check(client)
+            sent = client.scatter(work, broadcast=True, hash=False)
+        except ClusterProblem:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            raise _lost(error) from None
+
+        def submit(task: object) -> _Answer:
+            try:
+                return _Answer(client.submit(do, sent, task, pure=False))
+            except Exception as error:  # noqa: BLE001 - as above
+                raise _lost(error) from None
+
+        yield Workers(submit, lambda: sum(client.nthreads().values()))
 
 
 def _check(client: Any) -> None:  # noqa: ANN401 - distributed has no types
@@ -80,7 +106,7 @@ def _check(client: Any) -> None:  # noqa: ANN401 - distributed has no types
             continue
         faults += _different(client, name, here, client.run(metadata.version, name, on_error="return"))
     if faults:
-        raise ClusterProblem("the workers must have what this process has:\n  " + "\n  ".join(faults))
+        raise ClusterProblem("the workers need the same versions as this process:\n  " + "\n  ".join(faults))
 
 
 def _different(client: Any, name: str, here: str, there: dict[str, object]) -> Iterator[str]:  # noqa: ANN401
@@ -91,5 +117,5 @@ def _different(client: Any, name: str, here: str, there: dict[str, object]) -> I
     for address, found in sorted(there.items()):
         if found != here:
             worker = printable(names.get(address, ""))
-            has = f"has {printable(found)}" if isinstance(found, str) else "has none"
-            yield f"worker {worker} ({printable(address)}): {name} {here} is needed, it {has}"
+            has = f"it has {printable(found)}" if isinstance(found, str) else "it is not installed there"
+            yield f"worker {worker} ({printable(address)}): {name} {here} is needed, {has}"

@@ -74,7 +74,7 @@ def _sharing(jobs: int | None, cluster: str | None) -> int | None:
     if cluster is None:
         return jobs
     if not _is_unasked(jobs):
-        raise click.UsageError("--jobs are processes of this machine, --cluster names others: choose one")
+        raise click.UsageError("--jobs uses processes on this machine, and --cluster a Dask cluster: choose one")
     return OnCluster.at(cluster)
 
 
@@ -178,7 +178,7 @@ class Sharing(Generic[_Task, _Made]):
                 for each in tasks:
                     yield from self._done(each)
                 return
-            yield from self._by_others(tasks, lambda task: pool.submit(_answer, task), many)
+            yield from self._by_others(tasks, lambda task: pool.submit(_answer, task), lambda: many)
 
     def _on_cluster(self, tasks: Iterator[_Task | Alone[_Made]], address: str) -> Iterator[_Made]:
         """Yield what is made of tasks by the workers of a cluster."""
@@ -188,12 +188,17 @@ class Sharing(Generic[_Task, _Made]):
             yield from self._by_others(tasks, workers.submit, workers.size)
 
     def _by_others(
-        self, tasks: Iterator[_Task | Alone[_Made]], submit: Callable[[_Task], futures.Future[_Answer]], many: int
+        self,
+        tasks: Iterator[_Task | Alone[_Made]],
+        submit: Callable[[_Task], futures.Future[_Answer]],
+        size: Callable[[], int],
     ) -> Iterator[_Made]:
         waiting: deque[tuple[_Task, futures.Future[_Answer]]] = deque()
+        many = size()
         for task in _with_failure(tasks):
             while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
                 yield from self._taken(*waiting.popleft())
+                many = size()
             if isinstance(task, Alone):
                 yield from task.work()
             else:

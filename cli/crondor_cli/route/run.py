@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -49,7 +49,7 @@ from crondor.router.table.loading import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
 from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
-from crondor.schedd.protocol import Schedd, Selection
+from crondor.schedd.protocol import Schedd, Selection, Unreachable
 from crondor.schedd.reading import QueueLogSchedd, job_id
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.configs import config_option, load_config
@@ -264,7 +264,7 @@ def command(
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
-    asked, log = asked._replace(log=None, live=asked.live or bool(asked.log)), asked.log
+    asked, log = _asked_live(asked)
     source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
     moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
@@ -284,16 +284,17 @@ def command(
     is_fixed = dry_run or clock.is_fixed
     ticks = (lambda: clock.now) if is_fixed else (lambda: int(time.time()))
     named = [source] if copies is None else [source, copies]
+    logs = _logs(asked, log, copies, table)
     with ExitStack() as stack:
         if dry_run:
-            copied = [_copied(each, clock, stack) for each in named]
+            copied = [_copied(each, log.path, clock, stack) for each, log in zip(named, logs, strict=False)]
             router = Router(table, *copied, clock=ticks, options=replace(options, delivery=moves.planned()))
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
         # First: a slip in a path makes no folder.
-        logs = _logs(asked, log, copies, table)
-        queues = [_opened(each, logs[at], clock, ticks, stack, waits=once) for at, each in enumerate(named)]
+        lag = table.settings.update_lag
+        queues = [_opened(each, logs[at], clock, ticks, lag, stack, waits=once) for at, each in enumerate(named)]
         lock = lock_path(source, table)
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
@@ -402,6 +403,13 @@ class _Loop:
         self._is_stale = True
 
 
+def _asked_live(asked: QueueOptions) -> tuple[QueueOptions, str | None]:
+    """Return the queue without --log, which makes it a live one, and the log. Raises UsageError."""
+    if asked.log and asked.queue:
+        raise usage("--log is the log of a live schedd, and --queue names another queue: choose one")
+    return asked._replace(log=None, live=asked.live or bool(asked.log)), asked.log
+
+
 class _QueueLog(NamedTuple):
     """The log of a live schedd; ``is_needed``: an option names it, so it has to be readable."""
 
@@ -421,7 +429,14 @@ def _logs(asked: QueueOptions, log: str | None, copies: QueueOptions | None, tab
 
 
 def _opened(
-    asked: QueueOptions, log: _QueueLog, clock: Clock, ticks: Callable[[], int], stack: ExitStack, *, waits: bool
+    asked: QueueOptions,
+    log: _QueueLog,
+    clock: Clock,
+    ticks: Callable[[], int],
+    lag: int,
+    stack: ExitStack,
+    *,
+    waits: bool,
 ) -> Schedd:
     """Open a queue for writing. Raises CrondorError."""
     if asked.kind != "live":
@@ -430,7 +445,9 @@ def _opened(
     if not log.path:
         return live
     try:
-        return FollowedSchedd(QueueLogSchedd(log.path, clock=ticks, zone=clock.zone), live, clock=ticks)
+        followed = FollowedSchedd(QueueLogSchedd(log.path, clock=ticks, zone=clock.zone), live, clock=ticks, lag=lag)
+        with suppress(Unreachable):  # then the first poll says so
+            followed.check()
     except CrondorError as error:
         if log.is_needed:
             raise
@@ -439,6 +456,7 @@ def _opened(
         hint = "let this user read the log, or name it with --log"
         show([Diagnostic("route-log", printable(message), Severity.NOTE, help=hint)])
         return live
+    return followed
 
 
 def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
@@ -463,8 +481,10 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
     return answered
 
 
-def _copied(asked: QueueOptions, clock: Clock, stack: ExitStack) -> Schedd:
-    """Return a copy of a queue in memory, to try a poll with. Raises CrondorError."""
+def _copied(asked: QueueOptions, log: str, clock: Clock, stack: ExitStack) -> Schedd:
+    """Return a copy of a queue in memory, of its log if that can be read, to try a poll with. Raises CrondorError."""
+    if asked.kind == "live" and log and os.access(log, os.R_OK):
+        asked = QueueOptions(log=log)
     schedd = stack.enter_context(opened(asked, clock))
     if schedd is None:
         raise CrondorError(no_queue(asked.folder, Severity.ERROR))

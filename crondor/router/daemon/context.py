@@ -142,14 +142,23 @@ def claim(job: JobId, name: str) -> JobEdit:
 
     Where edits are not atomic the name comes first: of two routers that write it, one finds the other's.
     """
-    named = f"ManagedManager =?= {print_string(name)}"
-    return JobEdit(
-        job,
-        (
-            QueueStep(f"{IDLE} && {UNMANAGED}", {"ManagedManager": name}),
-            QueueStep(f"{IDLE} && {UNMANAGED} && {named}", {"Managed": EXTERNAL}),
-        ),
-    )
+    return JobEdit(job, tuple(QueueStep(each.condition, {each.name: each.value}) for each in claim_steps(name)))
+
+
+class ClaimStep(NamedTuple):
+    """One attribute of a claim; ``proof`` holds in a job after this step, and in none that it did not reach."""
+
+    condition: str
+    name: str
+    value: str
+    proof: str
+
+
+def claim_steps(name: str) -> tuple[ClaimStep, ClaimStep]:
+    """Return the steps of a claim by the router of this name."""
+    free = f"{IDLE} && {UNMANAGED}"
+    named = f"{free} && ManagedManager =?= {print_string(name)}"
+    return ClaimStep(free, "ManagedManager", name, named), ClaimStep(named, "Managed", EXTERNAL, owned(name))
 
 
 def name_again(job: JobId, name: str) -> JobEdit:

@@ -30,6 +30,7 @@ from crondor.router.daemon.context import (
     ask,
     change_in_place,
     claim,
+    claim_steps,
     live,
     moved_release,
     tell,
@@ -87,9 +88,8 @@ def claim_together(context: RouterContext, jobs: Iterable[RoutedJob]) -> None:
         first = wanted[start]
         chunk = [job.id for job in wanted[start : start + _TOGETHER]]
         try:
-            for step in claim(first.id, context.name).steps:
-                ((name, value),) = step.edits.items()
-                chunk = context.source.edit_each(chunk, step.condition, name, value) if chunk else []
+            for condition, attribute, value, proof in claim_steps(context.name):
+                chunk = context.source.edit_each(chunk, condition, attribute, value, proof) if chunk else []
         except CrondorError as error:
             if context.source.is_left_alone:  # take_over meets any other error again, and logs it
                 context.tried += 1
@@ -417,8 +417,10 @@ def check_status(context: RouterContext, job: RoutedJob) -> None:
         return
     if job.copy is None:
         age = context.now - job.since
-        if job.was_seen or (age > 0 and _is_gone(context, job)):
+        if (job.was_seen or age > 0) and _is_gone(context, job):
             clean_up(context, job, RouterEvent.COPY_REMOVED)
+        elif job.was_seen:
+            return  # its log is late, or its schedd does not answer
         elif age > context.table.settings.update_lag:
             clean_up(context, job, RouterEvent.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
         else:
@@ -482,6 +484,11 @@ def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
 def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
     """Send the job to its end where the source is gone, removed, held by somebody, or no longer the router's."""
     if job.source is None:
+        try:
+            job.source = live(context.source, job.id)  # a log that is followed may be late, or written anew just now
+        except CrondorError:
+            return False
+    if job.source is None:
         clean_up(context, job, RouterEvent.SOURCE_GONE, interrupted=True)
     elif status(job.source) is None:
         clean_up(context, job, RouterEvent.NO_STATUS, interrupted=True)
@@ -513,9 +520,9 @@ def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
 
 
 def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
-    """Say whether a copy that was never seen has left its queue already, as at a site that removes what it gets.
+    """Return whether a copy has left its queue, perhaps before it was seen there, as at a site that removes it at once.
 
-    HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for such a copy.
+    HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for one it has not seen.
     """
     try:
         return job.copy_id is not None and live(context.destination, job.copy_id) is None

@@ -406,12 +406,12 @@ class Patient:
         """Edit a job."""
         return self._write(lambda: self._schedd.edit_if(job, condition, edits))
 
-    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
         """Edit several jobs; none where the schedd can edit one at a time only."""
         schedd = self._schedd
         if not isinstance(schedd, EditsTogether):
             return []
-        return self._write(lambda: schedd.edit_each(jobs, condition, name, value))
+        return self._write(lambda: schedd.edit_each(jobs, condition, name, value, proof))
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Submit jobs."""

@@ -260,9 +260,10 @@ class Router:
 
     def _narrow(self) -> None:
         """Have schedds that are asked at each poll send the jobs that matter only."""
+        waiting, own = queue_parts(self._context.table, self.options.owner, _NEEDED)
         for view in {self._sources, self._others}:
             if isinstance(view.schedd, Narrowing):
-                view.schedd.narrow(queue_parts(self._context.table, self.options.owner, _NEEDED))
+                view.schedd.narrow((waiting, own) if view is self._sources else (own,))
 
     def poll(self) -> bool:
         """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.

@@ -419,7 +419,8 @@ class QueueView:
         wanted = sorted({**gone, **missed})
         mirror = getattr(self.schedd, "mirror", None)
         if mirror is not None:
-            for job in wanted:
+            is_late = getattr(self.schedd, "is_late", None)
+            for job in wanted if is_late is None else [job for job in wanted if not is_late(job)]:
                 gone.pop(job, None)
                 missed.pop(job, None)
                 yield Seen(job, mirror.ad(job) if job in mirror else None)
@@ -472,7 +473,7 @@ def queue_parts(table: RoutingTable, owner: str | None = None, more: Iterable[st
 
 
 def _asked_of_job(expression: Expression) -> str:
-    tree = rewrite(rewrite(code_tree(expression.code), without_scope(frozenset(("target", "other")))), _no_my)
+    tree = rewrite(rewrite(code_tree(expression.code), _no_my), without_scope(frozenset(("target", "other"))))
     return f"((({unparse(tree)}) || false) is true)"
 
 

@@ -264,10 +264,12 @@ class SettingsReader:
     def _schedd(self, prefix: str, log: str = "", address: str = "") -> ScheddContact:
         spool = self.string(f"{prefix}_SPOOL")
         of_spool = (f"{spool}/job_queue.log", f"{spool}/.schedd_address") if spool else ("", "")
-        others = (self.string(log) if log else "", self.string(address) if address else "")
+        name, pool = self.string(f"{prefix}_NAME"), self.string(f"{prefix}_POOL")
+        is_local = not (name or pool)  # unlike HTCondor, whose router follows the local log for a schedd elsewhere too
+        others = (self.string(log) if is_local and log else "", self.string(address) if is_local and address else "")
         return ScheddContact(
-            self.string(f"{prefix}_NAME"),
-            self.string(f"{prefix}_POOL"),
+            name,
+            pool,
             self.string(f"{prefix}_JOB_QUEUE_LOG") or of_spool[0] or others[0],
             self.string(f"{prefix}_ADDRESS_FILE") or of_spool[1] or others[1],
         )
