@@ -43,7 +43,7 @@ def queue() -> None:
 ROUTE = {
     "show": ("crondor_cli.route.show", "Show the routing table, and the routes that are rejected."),
     "check": ("crondor_cli.route.check", "Find what is wrong with a router's configuration."),
-    "explain": ("crondor_cli.route.explain", "Explain which job goes on which route, and why not."),
+    "explain": ("crondor_cli.route.explain", "Explain which job goes to which route, and why not."),
     "apply": ("crondor_cli.route.apply", "Print the routed ads of jobs, or what changes."),
     "diff": ("crondor_cli.route.diff", "Compare what two configurations do with jobs."),
     "test": ("crondor_cli.route.expect", "Test whether routes do what a file expects."),

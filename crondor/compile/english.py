@@ -257,7 +257,7 @@ class _Reader:
         if not in_turn:
             help_text = self._counted("2026-12-01T00:00")
             message = f"{number} {unit}s do not divide {'an hour' if unit == 'minute' else 'a day'} evenly: add a start"
-            self.context.remarks.fault("start", message, word.span, help_text)
+            self._no_start(message, word, help_text)
             return None
         line = "* * * * *" if step == 1 else f"*/{number} * * * *" if unit == "minute" else f"0 */{number} * * *"
         line = line.replace("*/1 ", "* ")
@@ -267,7 +267,7 @@ class _Reader:
         start = self.context.start if self.anchor is None and number > 1 else self.anchor
         if number > 1 and start is None:
             message = f"every {number} {unit}s, counted from when?"
-            self.context.remarks.fault("start", message, word.span, self._counted("2026-12-01"))
+            self._no_start(message, word, self._counted("2026-12-01"))
             if self.take("on"):
                 self.days()
             return None
@@ -279,6 +279,11 @@ class _Reader:
         if unit == "day":
             kind = kind._replace(words="")
         return self._term(kind, f"{' ' * bool(kind.words)}{often}", in_turn(unit, number, day))
+
+    def _no_start(self, message: str, word: _Word, help_text: str) -> None:
+        """Report that there is no start, unless there is one that cannot be read."""
+        if not self.context.remarks.has("date"):
+            self.context.remarks.fault("start", message, word.span, help_text)
 
     def _counted(self, start: str) -> str:
         """Return what to write instead: the same words, counted from a time."""

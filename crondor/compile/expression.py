@@ -25,6 +25,7 @@ from crondor.diagnostics import Source, Span
 
 _MOMENT = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2}))?)?"
 MOMENT = re.compile(_MOMENT, re.IGNORECASE)
+_CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _TO = r"\s*\.\.\s*|\s+(?:-|to|\u2013)\s+"
 _ENTRY = re.compile(rf"\s*{_MOMENT}(?:(?:{_TO}){_MOMENT})?\s*", re.IGNORECASE)
 _WRITE = "write 2026-12-24, 2026-12-24T14:00, or a span 2026-12-24..2027-01-06; the years are 1970 to 2200"
@@ -385,6 +386,10 @@ class _Parser:
             return Clause(word.word, of, value)
         if self.at < len(self.tokens) and re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", self.peek()):
             value = self.source.span(value.start, self.next().span.end)
+        if word.word == "from" and (found := _CLOCK.fullmatch(value.text)):
+            help_text = f"write `from YYYY-MM-DDT{found[0]:0>5}`"
+            self.remarks.fault("date", "`from` needs a date", value, help_text)
+            return Clause(word.word, of, value)
         return Clause(word.word, of, value, read_moment(value, self.remarks))
 
     def _with_times(self, of: Part) -> Clause | None:

@@ -63,6 +63,10 @@ class Remarks:
         """Add the findings of another reader."""
         self.found.extend(error.diagnostics)
 
+    def has(self, kind: str) -> bool:
+        """Return whether there is an error or warning of a kind."""
+        return any(each.code == f"schedule-{kind}" for each in self.found)
+
     @property
     def errors(self) -> list[Diagnostic]:
         """The errors by their places, up to a limit."""

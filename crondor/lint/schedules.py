@@ -73,16 +73,16 @@ class Crontab:
                 return ()
         return tuple(found for found in field_differences(ours) if self.is_string(found.field))
 
-    def consequence(self, field: Field, text: str) -> str:
-        """Return how the schedd reads a field's text, as the end of a sentence."""
+    def consequence(self, field: Field, text: str, shown: str) -> str:
+        """Return how the schedd reads a field's text, which is ``shown`` so, as the end of a sentence."""
         read = read_schedd_field(text if self.is_string(field) else "*", field)
         if read.fault is not None:
             return self.held(field)
         if field is DAY_OF_WEEK and read.star:
-            return "the schedd reads it as `*`"
+            return f"the schedd reads {shown} as `*`"
         if read.bits == field.full:
-            return f"the schedd reads it as every {field.title}"
-        return f"the schedd reads it as {few(n for n in range(64) if read.bits >> n & 1)}"
+            return f"the schedd reads {shown} as every {field.title}"
+        return f"the schedd reads {shown} as {few(n for n in range(64) if read.bits >> n & 1)}"
 
     def held(self, field: Field) -> str:
         """Return what happens to a job whose field the schedd cannot read, as the end of a sentence.

@@ -408,5 +408,7 @@ class StatementReader(ABC):
         """Warn about a value that begins inside one with the same tag: the end of the outer one is missing."""
         begun = split(inner.text)
         if begun.operator == "@=" and inner.text[begun.value :] == tag[1:]:
-            message = f"{begun.name[:60]} is part of the value of {parts.name[:60]}, which does not end before it"
+            message = (
+                f"the {tag[:60]} of {parts.name[:60]} is missing, so {begun.name[:60]} is read as part of its value"
+            )
             self.found.warn(self.words.nested, message, inner.span(), f"write a line {tag[:60]} before this one")

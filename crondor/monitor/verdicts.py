@@ -57,7 +57,7 @@ class Cause(str, Enum):
 
 
 WORDS: Final = {
-    Cause.HELD_20: "it came too late for its window, and was held",
+    Cause.HELD_20: "it reached its machine after its window, and was held",
     Cause.HELD_25: "the schedd cannot read its schedule, and has held it",
     Cause.HELD: "it was on hold",
     Cause.NO_MATCH: "it was idle, and no machine took it in its window",

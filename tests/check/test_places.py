@@ -85,7 +85,10 @@ def test_a_description_away_from_home(tmp_path: Path) -> None:
     lines = ("executable = train.sh", "input = data.csv", "log = logs/a.log")
     findings = missing(tmp_path, *lines)
     assert said(findings) == [("CRN570", "note", "train.sh"), ("CRN571", "note", "logs/a.log")]
-    assert [each.diagnostic.message for each in findings] == ["not here: train.sh, data.csv", "logs is not here"]
+    assert [each.diagnostic.message for each in findings] == [
+        "train.sh, data.csv do not exist on this host",
+        "logs does not exist on this host",
+    ]
 
 
 def test_a_name_like_the_missing_one(tmp_path: Path) -> None:

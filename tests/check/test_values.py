@@ -296,7 +296,7 @@ def test_a_length_with_a_unit_is_told_in_seconds() -> None:
     """CRN301 says what to write, and CRN017 does not repeat it."""
     findings = report("executable = /bin/true", "cron_minute = 0", "cron_window = 10 min").findings
     assert [(f.diagnostic.code, f.diagnostic.help) for f in findings if f.diagnostic.severity is Severity.ERROR] == [
-        ("CRN301", "write 600: it is in seconds")
+        ("CRN301", "write 600 (seconds)")
     ]
 
 

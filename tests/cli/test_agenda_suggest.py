@@ -36,7 +36,7 @@ def test_before_and_after_stand_beside_each_other(files: list[str]) -> None:
     assert "Busiest minutes after" in result.lines
     assert result.out.count(": among 1 start at most, not 4") == 3  # the last one has the minute for itself
     assert result.out.count("\n-cron_minute = 0   \n+cron_minute = ") == 3
-    assert result.err == "3 files would change: add --write to change them\n"
+    assert result.err == "3 files would change; --write changes them\n"
     assert [Path(path).read_text(encoding="utf-8") for path in files] == texts
     assert suggest(*files) == result
 

@@ -165,7 +165,7 @@ def test_the_transforms_that_a_job_passes() -> None:
     assert found.status == 0
     site, router = "image/etc/condor-ce/config.d/99-site.conf", "image/usr/share/condor-ce/config.d/01-router.conf"
     assert found.lines == [
-        "job 1.0 (jobs.ads:1): goes on Grid",
+        "job 1.0 (jobs.ads:1): goes to Grid",
         "  Grid  matched (it has no REQUIREMENTS: every candidate matches)",
         "",
         f"route      Grid  ({site}:4)",

@@ -283,7 +283,7 @@ def test_clock_changes_are_told_once_each() -> None:
     """Each change of the zone, once, although the zone is learnt year by year."""
     times = [change["local"][:10] for change in job_of("30 2 * * *")["clock_changes"]]
     assert times == ["2027-03-28", "2027-10-31", "2028-03-26", "2028-10-29"]
-    assert lines_of("0 6 * * *", "clocks") == ["no change until 2028-11-20 touches the schedule"]
+    assert lines_of("0 6 * * *", "clocks") == ["no clock change affects this schedule before 2028-11-20"]
 
 
 def test_the_policies_and_the_schedd_at_a_clock_change() -> None:

@@ -61,7 +61,7 @@ def test_a_session(site: str, write: Write) -> None:
     assert f"SUBMIT_REQUIREMENT_Memory ({site}:10) is not met" in found.out
 
     mended = write(*JOB, "request_memory = 4GB", "queue")
-    assert preview("--pool-config", site, mended, "--diff").lines[-1] == "accepted"
+    assert preview("--pool-config", site, mended, "--diff").lines[-1] == "the job is accepted"
     runs = at_now("next", "--spec", mended, "--pool-config", site, "-n", "1", "--format", "json")
     assert runs.status == 0
     assert runs.jobs[0]["schedule"]["canonical"] == "17 3 * * *"
@@ -125,13 +125,13 @@ def test_the_json(site: str, write: Write) -> None:
     """It has both ads, and which line changed what; its schema is checked with it."""
     (file,) = preview("--pool-config", site, write(*JOB, "queue"), "--format", "json").data
     (job,) = file["jobs"]
-    assert (file["accepted"], job["first"], job["count"]) == (True, "1.0", 1)
+    assert (file["the job is accepted"], job["first"], job["count"]) == (True, "1.0", 1)
     (step,) = job["transforms"]
     assert {(each["name"], each["line"]) for each in step["changes"]} == {("CronMinute", 6), ("AcctGroup", 7)}
     assert (job["before"]["CronMinute"], job["after"]["CronMinute"]) == ("0", "17")
     (limited,) = preview("--pool-config", site, write(*JOB, "queue 20001"), "--format", "json").data
     assert limited["refusal"]["knob"] == "MAX_JOBS_PER_SUBMISSION"
-    assert not limited["accepted"]
+    assert not limited["the job is accepted"]
 
 
 def test_a_transform_of_an_older_release(tmp_path: Path, write: Write) -> None:
@@ -142,7 +142,7 @@ def test_a_transform_of_an_older_release(tmp_path: Path, write: Write) -> None:
     old = preview("--pool-config", str(conf), "--target", "24", path, "--diff")
     assert f"+ X = 5    # JOB_TRANSFORM_A ({conf}:2)" in old.lines
     new = preview("--pool-config", str(conf), path, "--diff")
-    assert new.lines[1:] == ["accepted"]
+    assert new.lines[1:] == ["the job is accepted"]
     assert "no longer accepts" in new.err
     conf.write_text('JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = [ set_CronMinute = "5"; ]\n', encoding="utf-8")
     for target, minute in (("24", "5"), ("25", "0")):
@@ -221,7 +221,7 @@ def test_standard_input_is_one_file(site: str) -> None:
         assert result.status == 2
         assert "standard input (-) can be read only once" in result.err
     result = crondor("preview", "-", "--pool-config", site, "--diff", stdin="\n".join((*JOB, "queue\n")))
-    assert result.lines[-1] == "accepted"
+    assert result.lines[-1] == "the job is accepted"
 
 
 @pytest.mark.parametrize("target", ["26", "x", "25.", "25.7.2.1", ""])
@@ -236,7 +236,7 @@ def test_without_a_configuration_the_defaults_count(write: Write) -> None:
     """Of HTCondor: no surprise from this host."""
     path = write(*JOB, "queue")
     result = preview(path, "--diff")
-    assert (result.status, result.lines[1:], result.err) == (0, ["accepted"], "")
+    assert (result.status, result.lines[1:], result.err) == (0, ["the job is accepted"], "")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_a_setting_names_the_configuration(site: str, write: Write, monkeypatch:
     assert "[CRN704]" in at_now("check", path).out
     assert at_now("next", "--spec", path, "-n", "1", "--format", "json").jobs[0]["schedd_interval"] == 45
     plain = crondor("--no-config", "preview", path, "--diff", "--now", NOW)
-    assert plain.lines[1:] == ["accepted"]
+    assert plain.lines[1:] == ["the job is accepted"]
 
 
 def test_the_interval_that_counts(site: str, write: Write) -> None:

@@ -242,7 +242,7 @@ def test_a_file_without_its_option_is_told_where_it_belongs(config: str) -> None
         result = crondor("route", command, config, "more.conf")
         assert result.status == 2
         words = f"crondor route {command} --config {config} --config more.conf"
-        assert f"Error: a file is named with --config: {words}\n" in result.err
+        assert f"Error: name the file with --config: {words}\n" in result.err
     assert "'yaml' is not one of" in crondor("route", "check", "--format", "yaml", config).err
 
 

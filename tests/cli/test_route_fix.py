@@ -60,7 +60,7 @@ def test_fixing_shows_a_diff_and_writing_makes_the_change() -> None:
         "+  SET RequestGPUs 1",
         '+  SET batch_queue "short"',
     ]
-    assert shown.err == "1 file would change: add --write to change them\n"
+    assert shown.err == "1 file would change; --write changes it\n"
     assert Path("r.conf").read_text(encoding="utf-8") == FAULTY
     written = check("--fix", "--write")
     assert (written.status, written.err) == (0, "1 file changed, 0 findings left\n")

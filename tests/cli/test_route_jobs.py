@@ -74,7 +74,7 @@ def test_match_prints_a_line_for_each_match(config: str, ads: str) -> None:
     assert (result.status, result.err) == (0, "")
     rows = [line.split() for line in result.lines]
     assert rows[:-1] == [["JOB", "ROUTE"], ["1.0", "Small"], ["2.0", "Large"], ["3.0", "Edit"], ["5.0", "Small"]]
-    assert result.lines[-1] == "4 of 6 jobs go on a route"
+    assert result.lines[-1] == "4 of 6 jobs go to a route"
 
 
 def test_match_in_the_words_of_htcondor(config: str, ads: str) -> None:
@@ -106,7 +106,7 @@ def test_full_routes_end_the_search(config: str, ads: str) -> None:
     """As in the daemon, no job is looked at once nothing takes any; the line says so."""
     full = ("--load", "Small=2", "--load", "Large=100", "--load", "Edit=99/49")
     result = crondor("route", "explain", "--summary", "--config", config, ads, *full)
-    assert result.lines[-1] == "1 of the first 3 jobs go on a route; after that no route takes more"
+    assert result.lines[-1] == "1 of the first 3 jobs go to a route; after that no route takes more"
     none = crondor("route", "explain", "--summary", "--config", config, ads, *full[:4], "--load", "Edit=100")
     assert none.lines == ["no route takes jobs: no job was examined"]
 
@@ -119,7 +119,7 @@ def test_explain_says_why_not(config: str, ads: str) -> None:
     assert result.status == 0
     blocks = result.out.split("job ")[1:]
     assert blocks[0].splitlines() == [
-        f"1.0 ({ads}:1): goes on Small",
+        f"1.0 ({ads}:1): goes to Small",
         "  Small  matched",
         "  Large  no match: RequestMemory > 4096: 512 > 4096",
         "  Edit   no match: Raise: undefined",
@@ -214,7 +214,7 @@ def test_ads_of_any_form(config: str, ads: str, form: str, tmp_path: Path) -> No
     path = tmp_path / "jobs"
     path.write_text(crondor("classad", "format", ads, "--to", form).out)
     assert (
-        crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1] == "4 of 6 jobs go on a route"
+        crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1] == "4 of 6 jobs go to a route"
     )
 
 
@@ -265,10 +265,10 @@ def test_prior_routing_can_be_ignored(config: str, tmp_path: Path) -> None:
     path.write_text(_ad(1, RequestMemory=1, JobStatus=2, Managed='"External"'))
     assert (
         crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1]
-        == "0 of 1 job goes on a route"
+        == "0 of 1 job goes to a route"
     )
     ignoring = crondor("route", "explain", "--summary", "--config", config, str(path), "--ignore-prior-routing")
-    assert ignoring.lines[-1] == "1 of 1 job goes on a route"
+    assert ignoring.lines[-1] == "1 of 1 job goes to a route"
 
 
 def test_an_ad_without_ids_is_left_out(config: str, tmp_path: Path) -> None:

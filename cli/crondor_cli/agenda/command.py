@@ -23,6 +23,7 @@ from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import ScheduleRequest, Schedules, as_request, read_schedules, schedule_text_option
 from crondor_cli.kit.screen import say, show, usage
+from crondor_cli.kit.tables import plural
 
 LEAST: Final = 500
 """Files from which on several processes read their schedules, a quarter of a millisecond each."""
@@ -93,7 +94,7 @@ that --suggest shows but does not write, 2 wrong usage, or a file that cannot be
     type=click.IntRange(0, 100_000),
     default=10,
     show_default=True,
-    help="Collisions to list: groups of jobs, and in JSON pairs as well.",
+    help="How many collisions to list (JSON lists pairs too).",
 )
 @opts.format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw the agenda as well, to a .svg or .png file (needs matplotlib).")
@@ -197,11 +198,12 @@ def _suggest(
         print_agenda(agenda, clock, pairs, format_, row)
     else:
         print_suggestion(row, agenda, found, clock, shows_diff=not options.write)
-    files = f"{len(found.files) - len(failed)} file{'' if len(found.files) - len(failed) == 1 else 's'}"
+    changed = len(found.files) - len(failed)
     for error in failed:
         say(f"Error: {error.message}", err=True)
     if found.files:
-        say(f"{files} changed" if options.write else f"{files} would change: add --write to change them", err=True)
+        would = f"would change; --write changes {'it' if changed == 1 else 'them'}"
+        say(f"{plural(changed, 'file')} {'changed' if options.write else would}", err=True)
     if failed:
         raise click.exceptions.Exit(2)
     if agenda.failed or found.problems or (found.files and not options.write):

@@ -200,7 +200,7 @@ def command(
     rules: bool,
     jobs: int | None,
 ) -> None:
-    """Find lines that condor_submit accepts, but the schedd misreads, holds or never runs.
+    """Find what condor_submit refuses or ignores, and what the schedd misreads, holds or never runs.
 
     Every finding has a code, a place, a reason and a correction. Without FILES, the files of this folder are checked.
     """

@@ -36,7 +36,7 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
 @click.option("--write", "write", metavar="FILE", help="Compile the schedule line of a submit file into the file.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="Days, holidays or a file to exclude.")
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="The time zone of TEXT.")
-@opts.from_option("Count steps, and show runs,")
+@opts.from_option("Count steps and show runs")
 @opts.until_option("Prove the lines", "5 years on")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
@@ -52,7 +52,7 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
     help="The universe of the job (default: vanilla, or the file's).",
 )
 @click.option(
-    "--clause", type=click.Choice(["epoch", "local"]), help="A clause for all zones, or a shorter clause for one zone."
+    "--clause", type=click.Choice(["epoch", "local"]), help="epoch: valid in every zone; local: shorter, for one zone."
 )
 @click.option("--name", metavar="NAME", help="The job's name, which selects the values of H and ~.")
 @click.option(

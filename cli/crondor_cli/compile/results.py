@@ -19,7 +19,7 @@ class Job(TypedDict):
 
     commands: Annotated[Mapping[str, str], "submit commands and their values"]
     words: Annotated[str, "the cron fields in words"]
-    unused: Annotated[int, "how many times pass by unused until then"]
+    unused: Annotated[int, "how many times until then at which nothing runs"]
     least_distance: Annotated[int | None, "the least time from one of them to a wanted one after it (seconds)"]
 
 

@@ -23,7 +23,7 @@ from crondor_cli.kit.files import read_source, write_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, prose, say, show, usage
-from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
+from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, plural
 from crondor_cli.kit.times import find_zone, length, local_text, relative, zone_text
 
 if TYPE_CHECKING:
@@ -130,22 +130,23 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     jobs = compiled.jobs
     for number, job in enumerate(jobs, 1):
         rows.append((f"job {number} of {len(jobs)}" if len(jobs) > 1 else "fields", _job_words(job)))
-    result = "exact" if compiled.exact else "NOT exact"
-    compared = f"{result}: {proof.offered:,} times compared, {proof.wanted:,} wanted"
-    walked = f"{proof.walked:,} answers of the schedd's own search followed"
-    rows.append(("computed", f"{compared}, {walked}, until {local_text(proof.until, zone)}"))
+    walked = f"{proof.walked:,} steps of the schedd's own search followed"
+    compared = (
+        f"exact: of {proof.offered:,} times that the fields name, the {proof.wanted:,} wanted ones match"
+        if compiled.exact
+        else f"NOT exact: the fields name {proof.offered:,} times; {proof.wanted:,} are wanted"
+    )
+    rows.append(("computed", f"{compared}; {walked}, until {local_text(proof.until, zone)}"))
     if compiled.until_reason:
         rows.append(("no further", compiled.until_reason))
     rows += [("", reason) for reason in compiled.reasons]
     rows.append(("started", _starts_words(compiled)))
     if compiled.is_open:
-        rows.append(("afterwards", "the same rule goes on"))
+        rows.append(("afterwards", "the lines stay valid"))
     else:
-        rows.append(("afterwards", "no time passes any more: compile again before"))
+        rows.append(("afterwards", "no run matches after that: compile again before"))
     rows.append(("cost", _cost(compiled)))
-    rows.append(
-        ("stays", "on_exit_remove = false keeps the job for its next run; leave it out where the file has its own")
-    )
+    rows.append(("stays", "on_exit_remove = false keeps the job for its next run; omit it if the file already has one"))
     if compiled.wish.local:
         rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
     lines = []
@@ -181,19 +182,19 @@ def _zone(schedule: WrittenSchedule, clock: Clock) -> str:
 
 def _job_words(job: CompiledJob) -> str:
     text = describe(job.superset.spec)
-    return f"{text}, of which requirements let the wanted times match" if job.clause else text
+    return f"{text}; the requirements admit only the wanted ones" if job.clause else text
 
 
 def _cost(compiled: Compiled) -> str:
     wrong = sum(job.spacing.wrong for job in compiled.jobs)
     if not wrong:
-        return "none: no time passes by unused"
+        return "none: something runs at every time that the schedd sets"
     least = [job.spacing.least for job in compiled.jobs if job.spacing.least is not None]
-    text = f"{wrong:,} times pass by unused"
+    text = f"the schedd sets {plural(wrong, 'time')} at which nothing runs"
     if not least:
-        return f"{text}, none before a wanted one"
+        return f"{text}; none is before a run"
     needed = length(compiled.wish.timing.needed)
-    return f"{text}, the nearest {length(min(least))} before a wanted one ({needed} are needed)"
+    return f"{text}; the closest is {length(min(least))} before a run (at least {needed} needed)"
 
 
 def _starts(compiled: Compiled) -> results.StartCounts:
@@ -214,7 +215,7 @@ def _starts_words(compiled: Compiled) -> str:
     interval, late = starts["schedd_interval"], starts["may_be_passed_over"]
     lengths = f"with SCHEDD_INTERVAL {interval} s, window {starts['window']} s, prep time {starts['prep_time']} s"
     if not late:
-        return f"each of them can start, {lengths}"
+        return f"every run can be computed in time, {lengths}"
     return (
         f"{starts['certain']:,} of them are certain {lengths}: the schedd computes the next time once in {interval} s, "
         f"and may pass over the other {late:,}, which lie closer to the time before (CRN206); --universe local, or "

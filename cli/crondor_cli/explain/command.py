@@ -499,7 +499,7 @@ def _answers(answers: list[results.Answer], e: ExplainedJob, schedule: JobSchedu
 
 def _schedd(side: results.Schedd, *, has_answers: bool) -> list[str]:
     if not (side["differences"] or side["hold_reason"] or side["hangs"]):
-        return _lines([("real schedd", "reads every field alike, and its day-0 defect cannot strike")])
+        return _lines([("real schedd", "reads every field as the manual does; the day-0 defect does not apply")])
     if side["hold_reason"] is not None:
         held = printable(shortened(side["hold_reason"]))
         first = f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"
@@ -518,7 +518,7 @@ def _audit(row: results.Job, changes: list[results.ClockChange], zone: tzinfo) -
     if row["until"] is not None:
         until = f"{datetime.fromtimestamp(row['until'], zone):%Y-%m-%d}"
         if not changes:
-            return _lines([("clocks", f"no change until {until} touches the schedule")])
+            return _lines([("clocks", f"no clock change affects this schedule before {until}")])
         lines = [f"  Clock changes until {until} that touch the schedule:"]
     else:
         lines = ["  Beside a clock change:"]

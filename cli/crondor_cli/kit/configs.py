@@ -213,9 +213,7 @@ class ConfigCommand(Command):
                 raise
             named = [word for each in others for word in ("--config", each)]
             words = [printable(quote(each)) for each in (*without(given, others), *named)]
-            raise click.UsageError(
-                f"a file is named with --config: {ctx.command_path} {' '.join(words)}", ctx
-            ) from error
+            raise click.UsageError(f"name the file with --config: {ctx.command_path} {' '.join(words)}", ctx) from error
 
 
 _AUTOFORMAT = re.compile(r"--?(?:af|autoformat)(?::(.*))?", re.DOTALL).fullmatch

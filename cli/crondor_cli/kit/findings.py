@@ -149,7 +149,7 @@ def choosing_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Ca
             multiple=True,
             metavar="CODES",
             shell_complete=complete,
-            help="Only rules whose code begins like this (comma-separated).",
+            help="Only rules whose code begins with one of these (comma-separated).",
         ),
         click.option(
             "--ignore",
@@ -318,7 +318,7 @@ def _end(result: ChosenReports, left: list[Cured], changed: int, *, write: bool)
         if (each.code, each.span) in reasons:
             say(printable(reasons[each.code, each.span]), err=True)
     if not write and changed:
-        say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
+        say(f"{plural(changed, 'file')} would change; --write changes {'it' if changed == 1 else 'them'}", err=True)
         return 2 if result.unread else 1
     if write:
         left_over = sum(1 for _ in after.all_findings)

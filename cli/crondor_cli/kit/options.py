@@ -413,7 +413,7 @@ def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
 
 def policy_option(more: str = " (default: compatible)") -> Callable[[_Function], _Function]:
     """Add --policy; ``more`` ends its help."""
-    return _choice("--policy", Policy, f"Runs in hours that a clock change skips or repeats{more}.")
+    return _choice("--policy", Policy, f"How to treat runs in hours that a clock change skips or repeats{more}.")
 
 
 CONFIG_HELP: Final = "A configuration file (- is standard input); later lines win."
@@ -437,7 +437,7 @@ class ConfigFiles(NamedTuple):
 
 
 _TREE = (
-    click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
+    click.option("--config-root", metavar="DIR", help="Read the configuration below DIR as if DIR were /."),
     click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce."),
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from crondor.access_point import AccessPoint, Admission, Submitter, TransformStep, Verdict
+from crondor.access_point import AccessPoint, Submitter, TransformStep, Verdict
 from crondor.classad.formats import Format, Order
 from crondor.diagnostics import CrondorError, has_error
 from crondor.job.attributes import printed
@@ -172,7 +172,7 @@ def _text(file: PreviewedFile, *, diff: bool) -> None:
         say(_head(f"@@ {each.title} @@"))
         for line in _lines(each, diff=diff):
             say(line, fits=False)
-        for line in _verdict(each.admission):
+        for line in _verdict(each):
             say(line)
 
 
@@ -201,12 +201,14 @@ def _lines(jobs: PreviewedJobs, *, diff: bool) -> Iterator[str]:
                 yield together(styled(line, colour=_COLOURS[sign[0]]), mark) if is_coloured else f"{line}{mark}"
 
 
-def _verdict(admission: Admission) -> Iterator[str]:
+def _verdict(jobs: PreviewedJobs) -> Iterator[str]:
+    admission = jobs.admission
     for each in admission.unsure:
         yield f"undecided: {each.knob}{place_text(each.place)} depends on values that only the schedd knows"
     for each in admission.warnings:
         yield f"warned of by {each.knob}{place_text(each.place)}: {each.reason}"
-    yield "accepted" if admission.refusal is None else _refused("", admission.refusal)
+    taken = "the job is accepted" if jobs.number == 1 else f"all {jobs.number:,} jobs are accepted"
+    yield taken if admission.refusal is None else _refused("", admission.refusal)
 
 
 def _refused(title: str, verdict: Verdict) -> str:

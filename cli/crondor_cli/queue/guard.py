@@ -45,7 +45,7 @@ Without --once it runs until Ctrl-C."""
 
 _WARNING = Diagnostic(
     "guard-best-effort",
-    "best effort: a match that is made between two passes runs at the schedd's time, and the guard cannot win it",
+    "best effort: if a job is matched between two passes, it runs at the schedd's time; the guard is too late",
     Severity.NOTE,
     help="for jobs still to be submitted, add to requirements the clause that crondor next --spec FILE prints",
 )

@@ -224,7 +224,7 @@ route_state_options = opts.options_of(
     click.option(
         "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="The jobs on a route (default: none)."
     ),
-    click.option("--throttled", metavar="ROUTE", multiple=True, help="Treat a route as throttled by failures."),
+    click.option("--throttled", metavar="ROUTE", multiple=True, help="Assume that failures throttle this route."),
     click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
     click.option("--owner", metavar="USER", help="Consider only this user's jobs, like a router that is not root."),
 )

@@ -123,7 +123,7 @@ def _counted(asking: Asking, judged: Iterable[Judged[NearAd | None]]) -> Iterato
 def lines(row: results.Job, job: CandidateJob, told: JobVerdict) -> Iterator[str]:
     """Yield a block for a job: where it goes, why it is no candidate, and each route."""
     place = "" if job.ad.place is None else f" ({job.ad.place.name}:{job.ad.place.line})"
-    fate = "no route" if row["route"] is None else f"goes on {row['route']}"
+    fate = "no route" if row["route"] is None else f"goes to {row['route']}"
     yield printable(f"job {row['job']}{place}: {fate}")
     for missed in row["missed"]:
         yield f"  not a candidate: {shortened(printable(missed['reason']), _LONGEST)}"
@@ -157,9 +157,9 @@ def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
     if search.umbrella is None:
         yield "no route takes jobs: no job was examined"
     elif search.is_stopped:
-        yield f"{count:,} of the first {jobs} go on a route; after that no route takes more"
+        yield f"{count:,} of the first {jobs} go to a route; after that no route takes more"
     else:
-        yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} on a route"
+        yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} to a route"
 
 
 def _long(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:

@@ -291,7 +291,7 @@ def cures(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], __: dict[Diagno
             yield f"# (the Requirements are those of {printable(run.job.id)}: for other jobs write what they ask for)"
         yield from map(printable, lines)
     if not known:
-        yield "# no job goes on a route"
+        yield "# no job goes to a route"
 
 
 def as_json(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], found: dict[Diagnostic, None]) -> Iterator[str]:

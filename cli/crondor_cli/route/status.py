@@ -156,7 +156,7 @@ def _print_table(data: results.StatusResult, unpaired: int, clock: Clock) -> Non
     """Print the routes, and how many jobs are not routed now for each reason."""
     name, router = printable(data["name"]), data["router"]
     if router is None:
-        say(f"{name}: no router is known to run here; throttles are not known, all else is counted")
+        say(f"{name}: no running router found: throttles unknown; the rest is counted from the queue")
     else:
         failed = "" if router["answered"] else ", and the queue did not answer"
         more = f"; for {plural(router['pause'], 'poll')} more nothing is written there" if router["pause"] else ""

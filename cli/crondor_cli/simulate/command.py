@@ -208,17 +208,13 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option(
     "--exit-code", default="0", show_default=True, metavar="CODES", help="How programs end: 1, sig9, 0:95,1:4,sig9:1."
 )
-@click.option(
-    "--preempt",
-    metavar="[N%@]LENGTH",
-    help="The pool takes the machine back this long after the match, in N % of runs.",
-)
+@click.option("--preempt", metavar="[N%@]LENGTH", help="Preempt the job this long after its match, in N % of runs.")
 @click.option(
     "--fail",
     "faults",
     multiple=True,
     metavar="LINK[:N%][@FROM..TO]",
-    help="Updates that fail, as shadow-schedd:20%@1h..2h, counted from --now. Repeatable.",
+    help="Make updates fail: shadow-schedd:20%@1h..2h fails 20 % between 1 h and 2 h after --now. Repeatable.",
 )
 @click.option(
     "--knob",
@@ -245,7 +241,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     help="The behaviour of a route's site, followed by ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
 )
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
-@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading next to htcondor's.")
+@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Also show this reading.")
 @opts.file_options
 @opts.policy_option(", in the other dialects")
 @opts.clock_options

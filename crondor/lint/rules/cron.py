@@ -12,7 +12,7 @@ from crondor.algebra import has_day_zero, portable
 from crondor.audit import clock_changes
 from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.deferral import passed_over
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.lint.cures import (
     REQUIREMENTS,
     compile_command,
@@ -60,7 +60,8 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
         if others:
             said += f" ({few(_wrong(other) for other in others)} too)"
             help_text = f"write {fix.better}" if fix else help_text
-        message = f"{said}; {crontab.consequence(field, first.text)}"
+        shown = "it" if first.text in said else f"`{shortened(first.text, 40)}`"
+        message = f"{said}; {crontab.consequence(field, first.text, shown)}"
         if first.fault.kind == "cron-unsupported":
             help_text = _compiled_help(job) or help_text
         told = placed(job, field, replace(first.fault, message=message, help=help_text))

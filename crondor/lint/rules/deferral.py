@@ -151,7 +151,7 @@ def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
             help_text = CURE
             fix = moved(source, span.start, is_number) if span.source is source else None
         elif span is not None and (seconds := seconds_of(span.text)) is not None:
-            help_text = f"write {seconds}: it is in seconds"
+            help_text = f"write {seconds} (seconds)"
         yield RuleHit(fault.message, span, help_text, fix)
 
 
@@ -402,14 +402,15 @@ def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
     """A job leaves the queue when it exits unless on_exit_remove says otherwise; cron fields do not change that."""
     found = leaves_by(job.values) if is_crontab(job) else None
     if found in RETRIES:
-        message = f"{leaving_words(found)}: the schedule does not repeat it"
+        message = f"{leaving_words(found)}: cron fields alone do not repeat a job"
         yield RuleHit(message, job.span(found), f"remove {found}, and write on_exit_remove = false")
     if found != "":
         return
     edit = _added(job, "on_exit_remove", "false", REMOVE, is_crontab)
     fix = Fix("keep the job in the queue after a run", (edit,), safe=False) if edit else None
-    message = "the job leaves the queue after its first run: the schedule does not repeat it"
-    yield RuleHit(message, _cron_span(job), "add on_exit_remove = false; or silence this if one run is intended", fix)
+    message = "the job leaves the queue after its first run: cron fields alone do not repeat a job"
+    help_text = "add on_exit_remove = false; or, if one run is intended, # crondor: ignore[CRN401]"
+    yield RuleHit(message, _cron_span(job), help_text, fix)
 
 
 @rule("CRN402", "never-ends", Severity.NOTE, "a job that never leaves the queue", misses=True)
@@ -429,7 +430,7 @@ def held_for_ever(job: CheckedJob) -> Iterator[RuleHit]:
     if not _stays_held(job):
         return
     held = f"held (code {MISSED_DEFERRED_EXECUTION_TIME})"
-    message = f"a run that arrives late is {held}, and nothing releases the job for the next one"
+    message = f"if the job arrives late it is {held} and stays held: nothing releases it for the next run"
     fix = Fix("release the job after a missed run", edits, safe=False) if (edits := _release(job)) else None
     yield RuleHit(message, job.span(*RELEASE, *REMOVE), f"add periodic_release = ({_CLAUSE})", fix)
 

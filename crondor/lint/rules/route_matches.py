@@ -203,10 +203,10 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
         required = route.transform.requirements
         earlier = all_taken or (_wider(required.expression, asked, conclusions) if required is not None else None)
         if earlier is not None:
-            takes = "takes every candidate" if earlier is all_taken else "requires the same"
-            if required is not None and takes != "takes every candidate" and required.expression not in asked:
-                takes = "requires no more"
-            message = f"{route.name} gets a job only while {earlier.name} is full or throttled: that one {takes}"
+            takes = f"every job that meets {route.name} also meets {earlier.name}"
+            if earlier is all_taken:
+                takes = f"{earlier.name} takes every candidate"
+            message = f"{route.name} gets a job only while {earlier.name} is full or throttled: {takes}"
             limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
             limits = limits or any(table.configuration.is_set(name) for name in _LIMITS)
             help_text = f"put {route.name} before {earlier.name}, or narrow the REQUIREMENTS of {earlier.name}"
@@ -245,10 +245,9 @@ def _remove(table: CheckedTable) -> Iterator[RuleHit]:
             if each.target != "periodicremove" or each.keyword not in {"SET", "EVALSET", "DEFAULT"}:
                 continue
             if each.value.strip().lower() not in {"false", "undefined", "0"}:
-                message = "if PeriodicRemove removes a copy, its job is routed again: the source goes back to idle"
+                message = "if PeriodicRemove removes the copy, the source becomes idle and is routed again"
                 help_text = (
-                    "set PeriodicHold instead, or let REQUIREMENTS reject such a job,"
-                    " as with (NumShadowStarts ?: 0) < 3"
+                    "set PeriodicHold instead, or add a condition to REQUIREMENTS, such as (NumShadowStarts ?: 0) < 3"
                 )
                 yield RuleHit(message, each.line.span(), help_text)
 

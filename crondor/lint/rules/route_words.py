@@ -98,7 +98,7 @@ def _old(table: CheckedTable) -> Iterator[RuleHit]:
                 continue
             keyword = {"eval_set": "EVALSET"}.get(found[1].lower(), found[1].upper())
             value = "" if keyword == "DELETE" else f" {line.text.partition('=')[2].strip()}"
-            message = f"{parts.name} = defines a macro that nothing reads: it is old route syntax, and changes no job"
+            message = f"`{parts.name} = ...` is old route syntax: here it defines an unused macro and changes no job"
             yield RuleHit(message, line.span(), f"write {keyword} {found[2]}{value}"[:200])
 
 
@@ -117,7 +117,7 @@ def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
                 word = None
             elif text.lower().startswith(word) and not text[len(word)].isalnum():
                 begin = at + line.index("@")
-                message = f"text after {text[: len(word)]}: this line does not end the value"
+                message = f"text after {text[: len(word)]}, so this line does not end the value"
                 yield RuleHit(message, source.span(begin, begin + len(text)), f"write only {text[: len(word)]}")
             at += len(line) + 1
 
@@ -179,7 +179,7 @@ def _command(table: CheckedTable) -> Iterator[RuleHit]:
             if attribute is not None:
                 shown = _spelled(each.line.text, name)
                 at = each.line.text.find(shown)
-                message = f"{shown} is a command of submit files; nothing reads an attribute of that name"
+                message = f"{shown} is a submit command, not a job attribute: this line has no effect"
                 span = each.line.span(at, at + len(shown))
                 cure = None if attribute.lower() in assigned else _instead(table, span, shown, attribute)
                 yield RuleHit(message, span, f"write {attribute}", cure)
@@ -198,9 +198,11 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
             strange = [name for name in names if not is_known(name) and name.lower() not in assigned and name.islower()]
             if strange:
                 word = strange[-1]
-                message = f"{word} is an attribute here, not a string, and no job is known to have it"
+                message = f"without quotes {word} is an attribute, which no job has"
                 if isinstance(node, Binary) and node.op in {"=?=", "is"}:
-                    message += ": if both are undefined, this is true"
+                    message += (
+                        f"; if {names[0] if word == names[1] else names[1]} is undefined too, the comparison is true"
+                    )
                 yield RuleHit(message, asked.place(word), f'write "{word}"')
     for transform in table.readable:
         for each in commands(transform):
@@ -211,7 +213,7 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
             word = each.value
             if is_text and not is_known(word) and word.lower() not in assigned | _CONSTANTS:
                 at = each.line.text.rfind(word)
-                message = f"{word} is an attribute here, not a string, and no job is known to have it"
+                message = f"without quotes {word} is an attribute, which no job has"
                 span = each.line.span(at, at + len(word))
                 yield RuleHit(message, span, f'write "{word}"', _instead(table, span, word, f'"{word}"'))
 
@@ -391,10 +393,10 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
     """A route accepts a job while it has fewer jobs than MaxJobs and fewer idle jobs than MaxIdleJobs."""
     for route in table.routes:
         if route.max_jobs <= 0:
-            what = "negative is not unlimited" if route.max_jobs < 0 else "the number of jobs is never below 0"
-            message = f"{route.name} never accepts a job: MaxJobs is {route.max_jobs}, and {what}"
+            what = ', not "unlimited"' if route.max_jobs < 0 else ""
+            message = f"{route.name} never accepts a job: MaxJobs = {route.max_jobs} means no jobs{what}"
             place = table.assigned(route, "MaxJobs") or _default(table, "JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE")
-            yield RuleHit(message, place or table.place(route), "write the largest number allowed")
+            yield RuleHit(message, place or table.place(route), "write the limit you want, such as 10000")
         if route.max_idle_jobs == 0:
             message = f"{route.name} never accepts a job: MaxIdleJobs is 0, and a new job is idle"
             place = table.assigned(route, "MaxIdleJobs") or _default(

@@ -63,7 +63,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         meant = _mistyped_begin(name)
         if meant is not None:
             written = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
-            message = f"no job router of HTCondor looks at {knob.name}"
+            message = f"HTCondor has no knob {knob.name}"
             yield _warning("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
             continue
         if not name.startswith(("job_router", "jobrouter")) or name in _NAMES or _OF_ANY_DAEMON.fullmatch(name):
@@ -74,7 +74,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         near = _nearest(own)
         help_text = f"did you mean {near}?" if near else "docs/router-files.md has a link to all knobs of a router"
         fix = prefix + near if near is not None and "<" not in near else None
-        message = f"no job router of HTCondor looks at {knob.name}"
+        message = f"HTCondor has no knob {knob.name}"
         yield _warning("route-knob-unknown", message, knob.name_span, help_text, fix)
 
 
@@ -592,7 +592,7 @@ class _Loader:
             return None
         defined = {key[len(ROUTE) :]: knob for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower())}
         found = similar(name[:40].lower(), list(defined)[:_MOST_GUESSES], 0.7)
-        return f"did you mean {defined[found[0]].name[len(ROUTE) :]}? That is defined" if found else None
+        return f"did you mean {defined[found[0]].name[len(ROUTE) :]}, which is defined?" if found else None
 
     def _knob(self, name: str) -> Knob | None:
         """Return a knob that has a text."""

@@ -96,7 +96,7 @@ class Fickle:
 
 
 def forbidden(_job: JobId | None) -> ScheddError:
-    """Return what a schedd raises that lets this user not write."""
+    """Return what a schedd raises that does not allow this user to write."""
     return Forbidden(Diagnostic("schedd-forbidden", REASON, help=ADVICE))
 
 
