@@ -30,7 +30,14 @@ def asked(*arguments: str) -> Result:
 def test_the_screen_has_lines_words_proof_cost_and_runs() -> None:
     """In this order."""
     screen = asked("0", "18", "*", "*", "5L").out
-    parts = ["cron_minute = 0", "requirements = ", "asked for", "exact: of 290 times", "at which nothing runs", "next runs"]
+    parts = [
+        "cron_minute = 0",
+        "requirements = ",
+        "asked for",
+        "exact: of 290 times",
+        "at which nothing runs",
+        "next runs",
+    ]
     places = [screen.index(part) for part in parts]
     assert places == sorted(places)
 

@@ -125,13 +125,13 @@ def test_the_json(site: str, write: Write) -> None:
     """It has both ads, and which line changed what; its schema is checked with it."""
     (file,) = preview("--pool-config", site, write(*JOB, "queue"), "--format", "json").data
     (job,) = file["jobs"]
-    assert (file["the job is accepted"], job["first"], job["count"]) == (True, "1.0", 1)
+    assert (file["accepted"], job["first"], job["count"]) == (True, "1.0", 1)
     (step,) = job["transforms"]
     assert {(each["name"], each["line"]) for each in step["changes"]} == {("CronMinute", 6), ("AcctGroup", 7)}
     assert (job["before"]["CronMinute"], job["after"]["CronMinute"]) == ("0", "17")
     (limited,) = preview("--pool-config", site, write(*JOB, "queue 20001"), "--format", "json").data
     assert limited["refusal"]["knob"] == "MAX_JOBS_PER_SUBMISSION"
-    assert not limited["the job is accepted"]
+    assert not limited["accepted"]
 
 
 def test_a_transform_of_an_older_release(tmp_path: Path, write: Write) -> None:

@@ -229,7 +229,7 @@ def test_the_guard_names_its_limits_and_only_says(schedd: Schedd, write: Write) 
     schedd("recalc", "--dialect", "htcondor", "--apply")
     found = schedd("guard", "--once")
     assert found.status == 1
-    assert "the guard cannot win it" in found.err
+    assert "the guard is too late" in found.err
     assert "requirements" in found.err
     assert found.out.rstrip().endswith("(not written: --apply)")
     assert schedd("guard", "--once").out == found.out

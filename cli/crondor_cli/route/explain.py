@@ -1,4 +1,4 @@
-"""`crondor route explain`: which job goes on which route, and why the others do not take it."""
+"""`crondor route explain`: which job goes to which route, and why the others do not take it."""
 
 from __future__ import annotations
 

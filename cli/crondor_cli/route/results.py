@@ -261,7 +261,7 @@ class Matches(TypedDict):
     """The jobs that routes take, and the load of the routes; with --summary."""
 
     umbrella: Annotated[str | None, "the umbrella constraint; null: no route takes jobs"]
-    matches: Annotated[Iterable[Match], "which job goes on which route, in the order found"]
+    matches: Annotated[Iterable[Match], "which job goes to which route, in the order found"]
     jobs_read: Annotated[int, "how many were looked at"]
     is_stopped: Annotated[bool, "nothing takes jobs any more; the jobs after that were not looked at"]
     routes: Annotated[Iterable[RouteLoad], "the routes after the matches"]

@@ -60,7 +60,7 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
         if others:
             said += f" ({few(_wrong(other) for other in others)} too)"
             help_text = f"write {fix.better}" if fix else help_text
-        shown = "it" if first.text in said else f"`{shortened(first.text, 40)}`"
+        shown = "it" if first.text in said or not crontab.is_string(field) else f"`{shortened(first.text, 40)}`"
         message = f"{said}; {crontab.consequence(field, first.text, shown)}"
         if first.fault.kind == "cron-unsupported":
             help_text = _compiled_help(job) or help_text

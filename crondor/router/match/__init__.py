@@ -1,1 +1,1 @@
-"""Which job goes on which route, and why not."""
+"""Which job goes to which route, and why not."""

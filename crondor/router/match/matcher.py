@@ -1,4 +1,4 @@
-"""Which job goes on which route: the first route that matches, route states, limits and throttles.
+"""Which job goes to which route: the first route that matches, route states, limits and throttles.
 
 ``Matcher(table).match(jobs, route_state, context)`` looks at jobs once; ``match.reasons.Candidates`` keeps them,
 and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked

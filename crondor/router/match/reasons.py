@@ -1,4 +1,4 @@
-"""Why a job goes on a route or does not: candidates, missed clauses, and the shortest reason."""
+"""Why a job goes to a route or does not: candidates, missed clauses, and the shortest reason."""
 
 from __future__ import annotations
 
