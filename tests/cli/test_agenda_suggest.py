@@ -34,7 +34,7 @@ def test_before_and_after_stand_beside_each_other(files: list[str]) -> None:
     assert "most starts in a minute       4      1" in result.lines
     assert "Busiest minutes before" in result.lines
     assert "Busiest minutes after" in result.lines
-    assert result.out.count(": among 1 start at most, not 4") == 3  # the last one has the minute for itself
+    assert result.out.count(": at most 1 start in its minutes, not 4") == 3  # the last one has the minute for itself
     assert result.out.count("\n-cron_minute = 0   \n+cron_minute = ") == 3
     assert result.err == "3 files would change; --write changes them\n"
     assert [Path(path).read_text(encoding="utf-8") for path in files] == texts

@@ -112,6 +112,7 @@ def test_what_people_write_is_understood(text: str, words: str, expected: str | 
         ("every day at 25:00", "is not a time of day", "write a time such as"),
         ("every day at 09:00:30", "whole minutes", "remove the seconds"),
         ("every 90 minutes", "do not divide an hour evenly", "from 2026-12-01T00:00"),
+        ("every 90 minutes from 06:00", "`from` needs a date", "from YYYY-MM-DDT06:00"),
         ("every 2 days", "counted from when?", "every 2 days from"),
         ("every 2 days at 06:00", "counted from when?", "write `every 2 days from 2026-12-01 at 06:00`"),
         (
