@@ -64,6 +64,7 @@ class FollowedSchedd:
         self._lag = lag
         self._written: dict[JobId, _Written] = {}
         self._withheld: dict[JobId, JobChange] = {}
+        self._is_checked = False
 
     @property
     def mirror(self) -> Mirror:
@@ -82,8 +83,10 @@ class FollowedSchedd:
     def check(self) -> None:
         """Raise NotOffered if the log is another schedd's: one of its jobs has another QDate or Owner there.
 
-        Raises Unreachable and ScheddError.
+        This is done before the first writing. Raises Unreachable and ScheddError.
         """
+        if self._is_checked:
+            return
         known = [job for job in islice(self.mirror, _SAMPLE) if self.mirror.text(job, "QDate")]
         for ad in self._schedd.jobs(Selection(jobs=tuple(known)), ["QDate", "Owner"]) if known else ():
             job = job_id(ad)
@@ -91,6 +94,7 @@ class FollowedSchedd:
                 if job in known and name in ad and not _is(self.mirror.text(job, name), ad[name]):
                     said = f"job {job} has another {name} in this log than in the schedd: the log is another schedd's"
                     raise not_offered(said, "name the log of that schedd: --log FILE")
+        self._is_checked = True
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
         """Return the ads of jobs, those named by number from the schedd. Raises as QueueLogSchedd and the schedd do."""
@@ -140,7 +144,8 @@ class FollowedSchedd:
         return self._schedd.history(which, projection, limit)
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job where a condition holds in its ad. Raises as the schedd does."""
+        """Set attributes of a job where a condition holds in its ad. Raises as the schedd and ``check`` do."""
+        self.check()
         done = self._schedd.edit_if(job, condition, edits)
         if done:
             self._wait_for(job, edits)
@@ -150,6 +155,7 @@ class FollowedSchedd:
         """Set one attribute of each of the jobs where a condition holds, and return those. Raises as ``edit_if``."""
         if not isinstance(self._schedd, EditsTogether):
             return [job for job in jobs if self.edit_if(job, condition, {name: value})]
+        self.check()
         done = self._schedd.edit_each(jobs, condition, name, value, proof)
         for job in done:
             self._wait_for(job, {name: value})
@@ -157,6 +163,7 @@ class FollowedSchedd:
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Submit jobs. Raises as the schedd does."""
+        self.check()
         made = self._schedd.submit(ads)
         for job in made:
             self._wait_for(job, {})

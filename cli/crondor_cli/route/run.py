@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -49,7 +49,7 @@ from crondor.router.table.loading import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
 from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
-from crondor.schedd.protocol import Schedd, Selection, Unreachable
+from crondor.schedd.protocol import Schedd, Selection
 from crondor.schedd.reading import QueueLogSchedd, job_id
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.configs import config_option, load_config
@@ -445,9 +445,7 @@ def _opened(
     if not log.path:
         return live
     try:
-        followed = FollowedSchedd(QueueLogSchedd(log.path, clock=ticks, zone=clock.zone), live, clock=ticks, lag=lag)
-        with suppress(Unreachable):  # then the first poll says so
-            followed.check()
+        return FollowedSchedd(QueueLogSchedd(log.path, clock=ticks, zone=clock.zone), live, clock=ticks, lag=lag)
     except CrondorError as error:
         if log.is_needed:
             raise
@@ -456,7 +454,6 @@ def _opened(
         hint = "let this user read the log, or name it with --log"
         show([Diagnostic("route-log", printable(message), Severity.NOTE, help=hint)])
         return live
-    return followed
 
 
 def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
