@@ -24,7 +24,7 @@ def odd_comment(source: Source) -> Diagnostic | None:
     if found is None:
         return None
     at = found.end() - 1
-    message = f"this comment is not UTF-8 text: byte 0x{ord(text[at]) & 0xFF:02x}, passed over with the comment"
+    message = f"this comment is not UTF-8 text: byte 0x{ord(text[at]) & 0xFF:02x}, ignored with the comment"
     return Diagnostic("odd-comment", message, Severity.WARNING, source.span(at, at + 1), "save the file as UTF-8")
 
 

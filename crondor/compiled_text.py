@@ -103,7 +103,7 @@ def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Sour
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
     clauses = {clause for _, clause in wanted}
     if any(clauses) and any(_FORCED in values for values in groups):
-        message = "the file sets +Requirements, which counts instead of the compiled clause: every time would match"
+        message = "the file sets +Requirements, which overrides the compiled clause: every time would match"
         help_text = "write it as requirements ="
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
     if any(not any(clause in text for clause in clauses) for _, text in found):
@@ -114,8 +114,10 @@ def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Sour
         for _, requirements in found:
             clause_of(requirements)
     except ClassAdSyntaxError:
-        message = "with the compiled clause the file's requirements are no expression: condor_submit refuses the job"
-        help_text = "set requirements in every case, outside of an if"
+        message = (
+            "with the compiled clause the file's requirements are not a valid expression: condor_submit refuses the job"
+        )
+        help_text = "set requirements unconditionally, outside of an if"
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text)) from None
 
 

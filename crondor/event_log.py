@@ -306,7 +306,9 @@ def _event(source: Source, start: int, lines: list[str], zone: tzinfo, now: int 
     first = lines[0]
     found = _HEADER(first)
     if found is None:
-        raise _refused(source, start, first, "is no beginning of an event", "000 (001.000.000) 2026-11-20 18:33:56 ...")
+        raise _refused(
+            source, start, first, "is not the beginning of an event", "000 (001.000.000) 2026-11-20 18:33:56 ..."
+        )
     year, month, day = found[5], found[6] or found[8], found[7] or found[9]
     clock = (int(found[10]), int(found[11]), int(found[12]))
     try:
@@ -366,7 +368,7 @@ def _of_ad(ad: ClassAd, name: str, zone: tzinfo) -> JobEvent:
     )
     found = _ISO(str(known.get("eventtime", "")))
     if number is None or cluster is None or proc is None or found is None:
-        raise _damaged("an ad without EventTypeNumber, Cluster, Proc and EventTime is no event", here)
+        raise _damaged("an ad without EventTypeNumber, Cluster, Proc and EventTime is not an event", here)
     moment = tuple(int(found[place]) for place in range(2, 7))
     try:
         time = _time(found[1], (moment[0], moment[1], moment[2], moment[3], moment[4]), zone, None)
@@ -430,7 +432,7 @@ def _header(event: JobEvent, zone: tzinfo) -> str:
     ids = (event.cluster, event.proc, event.subproc)
     if not 0 <= event.number < _NUMBERS or not all(-_IDS < part < _IDS for part in ids):
         hint = f"the number of an event is less than {_NUMBERS:,}, that of a job less than {_IDS:,}"
-        raise _unwritable("a log has no room for the number of this event, or of its job", hint)
+        raise _unwritable("the number of this event, or of its job, is too large for a log", hint)
     try:
         local = datetime.fromtimestamp(int(event.time), zone)
     except (ValueError, OverflowError, OSError):

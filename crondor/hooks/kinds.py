@@ -191,9 +191,9 @@ def read_line(line: str) -> tuple[str, Code | str]:
     Raises ValueError with the reason; its second argument is the offset of the fault.
     """
     if "\0" in line:
-        raise ValueError("a NUL character: HTCondor reads no further", line.index("\0"))
+        raise ValueError("a NUL character: HTCondor stops reading there", line.index("\0"))
     if line.startswith("'"):
-        raise ValueError("a quoted name is not read here", 0)
+        raise ValueError("a quoted name is not supported here", 0)
     before, sign, right = line.partition("=")
     name = before.rstrip(" ")
     if not sign:
@@ -233,7 +233,7 @@ def read_output(text: str, name: str, *, takes_odd_names: bool = False) -> Outpu
                 faults += [fault] if len(faults) < _MOST_FAULTS else []
         at += len(line) + 1
     if more:
-        faults.append(Diagnostic("hook-output", f"{name}: {more} more lines are no attributes", Severity.NOTE))
+        faults.append(Diagnostic("hook-output", f"{name}: {more} more lines are not attributes", Severity.NOTE))
     return Output(ad, tuple(faults), tuple(odd))
 
 
@@ -249,7 +249,7 @@ def _add(ad: ClassAd, line: str, source: Source, start: int, *, takes_odd_names:
     if IS_NAME(name):
         return None
     span = source.span(start, start + len(name))
-    return Diagnostic("hook-name", "no attribute has this name", span=span, help="a name is letters, digits and _")
+    return Diagnostic("hook-name", "this is not a valid name", span=span, help="a name is letters, digits and _")
 
 
 ROUTER_HOOKS: Final = (HookType.TRANSLATE_JOB, HookType.UPDATE_JOB_INFO, HookType.JOB_FINALIZE, HookType.JOB_CLEANUP)
@@ -258,9 +258,9 @@ CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""
 
 UPSTREAM: Final = {
-    HookEnd.SIGNALED: "takes a death by signal for success",
-    HookEnd.TIMED_OUT: "waits for it without end",
-    HookEnd.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
+    HookEnd.SIGNALED: "treats a death by signal as success",
+    HookEnd.TIMED_OUT: "waits for it endlessly",
+    HookEnd.FLOODED: f"reads {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and uses what it has",
 }
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
@@ -359,7 +359,7 @@ class RouterHooks:
                 return _failed(HookConsequence.RETRY_CLEANUP, run)
             reason = f"{run.reason}; given up after {tries} tries"
             return Consequence(
-                HookConsequence.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever"
+                HookConsequence.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, forever"
             )
         return _finalized(run, is_last=tries >= self.cleanup_tries)
 
@@ -394,7 +394,7 @@ def _translated(run: HookRun) -> Consequence:
         return Consequence(HookConsequence.CLEAN_UP, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
     if not run.stdout:
         reason = f"{run.call.name} printed no ad for the copy"
-        upstream = "calls the hook again at each poll, for ever"
+        upstream = "calls the hook again at each poll, forever"
         problem = Diagnostic("hook-output-empty", reason, help="print all attributes of the copy")
         return Consequence(HookConsequence.CLEAN_UP, ClassAd(), reason, (*run.diagnostics, problem), upstream)
     if exact_integer(output.ad, "JobUniverse") is None:
@@ -437,7 +437,7 @@ def _failed(action: HookConsequence, run: HookRun) -> Consequence:
 
 
 def _bad_line(run: HookRun) -> str:
-    return f"{run.call.name} printed a line that is no attribute"
+    return f"{run.call.name} printed a line that is not an attribute"
 
 
 STARTER_HOOKS: Final = (
@@ -503,7 +503,7 @@ def conclude_starter(hook: HookType, run: HookRun) -> Consequence:
     if hook in {HookType.PREPARE_JOB, HookType.PREPARE_JOB_BEFORE_TRANSFER}:
         return _prepared(hook, run)
     word = "waits for it" if hook is HookType.JOB_EXIT else "does not wait for it"
-    reason = f"the starter {word}, and looks neither at its status nor at its output"
+    reason = f"the starter {word}, and ignores its status and its output"
     return Consequence(HookConsequence.NOTHING, ClassAd(), reason, run.diagnostics)
 
 
@@ -518,10 +518,10 @@ def _prepared(hook: HookType, run: HookRun) -> Consequence:
         ad = read_output(_before(run.stdout, faults[0]), run.call.name, takes_odd_names=True).ad
     findings = (*run.diagnostics, *(replace(fault, severity=Severity.WARNING) for fault in faults), *odd)
     if run.ended in {HookEnd.NOT_STARTED, HookEnd.TIMED_OUT, HookEnd.FLOODED, HookEnd.CANCELLED}:
-        upstream = "waits for the hook without end, or reads no further"
+        upstream = "waits for the hook endlessly, or stops reading"
         if run.ended is HookEnd.NOT_STARTED:
             is_path = any(each.kind in PATH_FAULTS for each in run.diagnostics)
-            upstream = "ends the starter before, and the job is Idle again, for ever" if is_path else ""
+            upstream = "ends the starter before, and the job is Idle again, forever" if is_path else ""
         return Consequence(
             HookConsequence.HOLD_JOB, ClassAd(), run.reason, findings, upstream, HOOK_PREPARE_JOB_FAILURE
         )

@@ -139,7 +139,7 @@ def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
     """
     shown = f"{knob} ({printable(path)})"
     if "\0" in path or not Path(path).is_absolute():
-        return _problem("hook-path", f"{shown} is no absolute path", "write the path from / on")
+        return _problem("hook-path", f"{shown} is not an absolute path", "write the path from / on")
     step, left = Path("/"), list(reversed(Path(path).parts[1:]))
     links = 0
     while left:
@@ -155,7 +155,7 @@ def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
             return _problem("hook-missing", f"{shown}: {error.strerror}", "name a program that is there")
         if is_open and (target is not None or not left):
             help_text = f"chmod o-w {printable(str(step))}, or keep the program elsewhere"
-            return _problem("hook-writable", f"{shown} lies in a world-writable directory", help_text)
+            return _problem("hook-writable", f"{shown} is in a world-writable directory", help_text)
         links += target is not None
         if links > _LINKS:
             return _problem("hook-missing", f"{shown}: too many levels of symbolic links", "name the program itself")
@@ -446,9 +446,9 @@ class RunningHook:
         except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             reason = error.diagnostics[0].message if isinstance(error, CrondorError) else reason
-            hint = "see that its first line names an interpreter that is there, as #!/bin/sh"
+            hint = "check that its first line names an existing interpreter, such as #!/bin/sh"
             if isinstance(error, OSError) and error.errno == errno.E2BIG:
-                hint = "shorten its arguments and its environment: Linux takes 128 KiB of each text, and 2 MiB together"
+                hint = "shorten its arguments and its environment: Linux allows 128 KiB for each text, and 2 MiB in all"
             message = f"{call.name} ({printable(call.path)}) cannot be started: {reason}"
             return Diagnostic("hook-start", message, help=hint)
         for stream, kept in ((self._process.stdout, self._output), (self._process.stderr, self._errors)):
@@ -578,10 +578,10 @@ def _diagnostics(run: HookRun, *, is_lost: bool) -> list[Diagnostic]:
     found = []
     if run.ended is HookEnd.TIMED_OUT:
         message = f"{shown} was still running after {limits.seconds:g} s and was ended"
-        found.append(Diagnostic("hook-timeout", message, help="HTCondor would wait for it without end"))
+        found.append(Diagnostic("hook-timeout", message, help="HTCondor would wait for it endlessly"))
     elif run.ended is HookEnd.FLOODED:
         message = f"{shown} printed more than {limits.output} bytes and was ended"
-        found.append(Diagnostic("hook-flood", message, help="print the attributes of one ad, and nothing else"))
+        found.append(Diagnostic("hook-flood", message, help="print only the attributes of one ad"))
     elif run.ended is HookEnd.CANCELLED:
         found.append(Diagnostic("hook-cancelled", f"{shown} was ended before it was done", Severity.WARNING))
     elif run.ended is HookEnd.SIGNALED:
@@ -591,12 +591,12 @@ def _diagnostics(run: HookRun, *, is_lost: bool) -> list[Diagnostic]:
         said = f": {printable(run.stderr.strip()[:_SAID])}" if run.stderr.strip() else ""
         found.append(Diagnostic("hook-status", f"{shown} exited with status {run.status}{said}"))
     if is_lost:
-        found.append(Diagnostic("hook-lost", f"{shown} does not end, not even by SIGKILL"))
+        found.append(Diagnostic("hook-lost", f"{shown} does not end, not even after SIGKILL"))
     if run.left_running:
         message = f"{shown} left {run.left_running} of its processes running; they were ended"
         found.append(Diagnostic("hook-left-running", message, Severity.WARNING, help="HTCondor ends them, too"))
     if run.ended is HookEnd.EXITED and len(run.stdout) > PIPE_BUFFER_MAX:
-        message = f"{shown} printed more than HTCondor takes: {PIPE_BUFFER_MAX} bytes, then it closes the pipe"
+        message = f"{shown} printed more than HTCondor reads: {PIPE_BUFFER_MAX} bytes, then it closes the pipe"
         hint = "set PIPE_BUFFER_MAX for the daemon, or print less"
         found.append(Diagnostic("hook-output-long", message, Severity.WARNING, help=hint))
     return found

@@ -57,7 +57,7 @@ class Lengths:
         found = _FORM(text.strip().lower())
         span = Source(text, name).span()
         if found is None:
-            message = f"{text[:40]!r} is no length of time"
+            message = f"{text[:40]!r} is not a length of time"
             hint = "write seconds (90), 5m, 2h or 1d; a range 30-90; or exp:5m, exponential with that mean"
             raise InvalidLength(Diagnostic("length", message, span=span, help=hint))
         if found[5] is not None:
@@ -163,11 +163,13 @@ class Exits:
             at += len(piece) + 1
             found = _ONE(piece.strip())
             if found is None:
-                faults.append(Diagnostic("exits", f"{piece.strip()[:40]!r} is no way to end", span=span, help=_HELP))
+                faults.append(
+                    Diagnostic("exits", f"{piece.strip()[:40]!r} is not an exit code or signal", span=span, help=_HELP)
+                )
                 continue
             number, is_signal = int(found[2]), found[1] is not None
             if not is_signal <= number <= (_MOST_SIGNAL if is_signal else _MOST_CODE):
-                what = f"there is no signal {number}" if is_signal else f"{number} is no exit code"
+                what = f"unknown signal {number}" if is_signal else f"{number} is not an exit code"
                 faults.append(Diagnostic("exits", what, span=span, help=_HELP))
             weights.append((Exit(number, is_signal), int(found[3] or 1)))
         if not faults and not any(weight for _, weight in weights):
@@ -237,7 +239,7 @@ FAILING: Final = (
 """The links that may fail; ``Flow`` describes the effects."""
 
 _LINK_FORM: Final = re.compile(r"\s*([a-z-]+)\s*(?::\s*(\d{1,3}(?:\.\d{1,6})?)\s*%\s*)?", re.ASCII).fullmatch
-_LINK_HELP: Final = "write LINK, LINK:10%, LINK@1h..2h or LINK:10%@1h..; times count from the beginning"
+_LINK_HELP: Final = "write LINK, LINK:10%, LINK@1h..2h or LINK:10%@1h..; times count from the start of the simulation"
 _BLANKS: Final = " \t\n\r\f\v"
 _ALL: Final = 100
 _FAULT: Final = 7
@@ -278,7 +280,7 @@ class LinkFault:
         percent = float(found[2] or _ALL)
         if percent > _ALL:
             raise InvalidFault(
-                Diagnostic("fault", f"{found[2]} % are more than all", span=source.span(), help=_LINK_HELP)
+                Diagnostic("fault", f"{found[2]} % is more than 100 %", span=source.span(), help=_LINK_HELP)
             )
         start = _moment(first.strip(_BLANKS), name, 0)
         end = _moment(last.strip(_BLANKS), name, None)
@@ -305,7 +307,7 @@ def _moment(text: str, name: str, default: int | None) -> int | None:
     length = Lengths.parse(text, name)
     if length.low != length.high or length.shape is not Shape.UNIFORM:
         raise InvalidFault(
-            Diagnostic("fault", f"{text[:40]!r} is no moment", span=Source(text, name).span(), help=_LINK_HELP)
+            Diagnostic("fault", f"{text[:40]!r} is not a time", span=Source(text, name).span(), help=_LINK_HELP)
         )
     return length.low
 
@@ -354,7 +356,7 @@ class FlowSettings:
         default = known.get(key.lower())
         if not equals or default is None or not key.isascii():
             hint = f"write one of {', '.join(known).upper()} = VALUE"
-            raise InvalidKnob(Diagnostic("knob", f"{key[:60]!r} is not known here", span=source.span(), help=hint))
+            raise InvalidKnob(Diagnostic("knob", f"{key[:60]!r} is not a known setting", span=source.span(), help=hint))
         if isinstance(default, bool):
             if value.lower() not in {"true", "false"}:
                 message = f"{value[:40]!r} is neither true nor false"
@@ -362,14 +364,14 @@ class FlowSettings:
             return replace(self, **{key.lower(): value.lower() == "true"})  # type: ignore[arg-type]
         least = 0 if key.lower() == "shadow_max_job_cleanup_retries" else 1
         if not (value.isdecimal() and value.isascii() and len(value) < 12 and least <= int(value) <= LONGEST):
-            message = f"{value[:40]!r} is no whole number from {least} up"
+            message = f"{value[:40]!r} is not a whole number of {least} or more"
             raise InvalidKnob(Diagnostic("knob", message, span=source.span(), help="write seconds: 900"))
         return replace(self, **{key.lower(): int(value)})  # type: ignore[arg-type]
 
 
 MOST_MACHINES: Final = 100_000
 
-_MACHINE_HELP: Final = "write cpus=8,memory=16G, and where it matters disk=100G, count=4"
+_MACHINE_HELP: Final = "write cpus=8,memory=16G, and optionally disk=100G, count=4"
 _SIZE: Final = re.compile(r"(\d{1,12})([kmgt]?)b?", re.ASCII | re.IGNORECASE).fullmatch
 _KIB: Final = {"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
 _NAMES: Final = ("cpus", "memory", "disk", "count")
@@ -421,15 +423,15 @@ class Machine:
             key, equals, value = (part.strip().lower() for part in piece.partition("="))
             number = _number(key, value) if equals else None
             if number is None:
-                message = f"{piece.strip()[:40]!r} says nothing about a machine"
+                message = f"{piece.strip()[:40]!r} is not part of a machine"
                 faults.append(Diagnostic("machine", message, span=span, help=_MACHINE_HELP))
             elif key in found:
-                faults.append(Diagnostic("machine", f"{key} is there twice", span=span, help="take one of them out"))
+                faults.append(Diagnostic("machine", f"{key} is given twice", span=span, help="remove one of them"))
             else:
                 found[key] = number
         if not faults and "cpus" not in found:
             faults.append(
-                Diagnostic("machine", "how many cpus it has is missing", span=source.span(), help=_MACHINE_HELP)
+                Diagnostic("machine", "the number of cpus is missing", span=source.span(), help=_MACHINE_HELP)
             )
         if faults:
             raise InvalidMachine(faults)

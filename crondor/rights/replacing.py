@@ -308,7 +308,7 @@ def _plain(descriptor: int, path: str) -> os.stat_result:
     if not stat.S_ISREG(state.st_mode):
         raise OSError(errno.EINVAL, "it is not a plain file", path)
     if state.st_nlink > 1:
-        reason = f"it has {state.st_nlink} names (hard links), and under the others it would stay as it was"
+        reason = f"it has {state.st_nlink} names (hard links), and the others would keep the old text"
         raise OSError(errno.EMLINK, reason, path)
     return state
 
@@ -320,7 +320,7 @@ def _make_alike(fresh: int, before: int, state: os.stat_result) -> None:
         try:
             os.fchown(fresh, state.st_uid, state.st_gid)
         except PermissionError:
-            reason = f"it could not stay {user_name(state.st_uid)}'s, with the group {state.st_gid}"
+            reason = f"its owner {user_name(state.st_uid)} and group {state.st_gid} could not be kept"
             raise PermissionError(errno.EPERM, reason) from None
     os.fchmod(fresh, stat.S_IMODE(state.st_mode))
     if hasattr(os, "listxattr"):

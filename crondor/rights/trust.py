@@ -220,7 +220,7 @@ _MOVE: Final = "name one in folders that are yours or root's alone"
 def _said(step: PathStep, what: str, hint: str) -> Diagnostic:
     kind = "link" if step.is_link else "folder" if step.state and stat.S_ISDIR(step.state.st_mode) else "file"
     me = user_name(current_user())
-    message = f"this {kind} {what}, who could have {me} do what he likes: it is not trusted"
+    message = f"this {kind} {what}, who could make {me} do anything: it is not trusted"
     return Diagnostic("not-trusted", printable(message), span=Source("", step.path).span(), help=hint)
 
 

@@ -239,7 +239,7 @@ class _Applying:
             copy.set("x509userproxy", proxy.copy)
         tokens = self._tokens(copy, id_tokens)
         if string(self.source, "Owner", self.context) is None:
-            raise _Refused("no-owner", "the job has no Owner: nobody could submit its copy")
+            raise _Refused("no-owner", "the job has no Owner: its copy could not be submitted")
         return RoutedAd(
             self.route,
             self.source,

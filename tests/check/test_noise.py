@@ -84,7 +84,7 @@ def test_more_queue_statements_than_are_looked_at_are_no_clean_bill() -> None:
     """That the jobs were not looked at is a finding, and what needs none of them is still found."""
     lines = [line for n in range(6000) for line in (f"cron_minute = {n % 60}", "queue")]
     (only,) = found("CRN012", *lines, queue="queue")
-    assert re.search(r"looks at \d+ jobs one by one at most$", only.diagnostic.message)
+    assert re.search(r"compares at most \d+ jobs one by one$", only.diagnostic.message)
     assert found("CRN510", *lines, queue="queue")
 
 

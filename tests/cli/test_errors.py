@@ -263,7 +263,7 @@ HOSTILE = [
      + b"m0 = 1\ncron_minute = $(m90)\nqueue\n", 1, "macro"),
     ("many macros", b"".join(b"m%d = 5\n" % i for i in range(20_000)) + b"cron_minute = $(m7)\nqueue\n", 0, ""),
     ("deep macros", b"".join(b"m%d = $(m%d)\n" % (i, i + 1) for i in range(5_000))
-     + b"cron_minute = $(m0)\nqueue\n", 1, "macros stand inside one another"),
+     + b"cron_minute = $(m0)\nqueue\n", 1, "macros are nested"),
     ("many jobs", b"cron_minute = 5\nqueue 5000000\n", 0, ""),
     ("many different jobs", b"cron_minute = $(Process)\nqueue 5000000\n", 1, "the values differ from job to job"),
     ("too many jobs", b"cron_minute = 5\nqueue " + b"9" * 40 + b"\n", None, ""),

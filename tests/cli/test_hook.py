@@ -111,7 +111,7 @@ def test_a_program_that_may_not_be_called_is_no_hook(made: Made) -> None:
     said = json.loads(run("PREPARE_JOB", script, "--job", job).out)["consequence"]
     assert (said["action"], said["htcondor"]) == (
         "hold-job",
-        "ends the starter before, and the job is Idle again, for ever",
+        "ends the starter before, and the job is Idle again, forever",
     )
 
 

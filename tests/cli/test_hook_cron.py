@@ -210,5 +210,5 @@ def test_a_knob_that_nobody_reads_is_said(tmp_path: Path) -> None:
     found = crondor("hook", "daemon-cron", "--config", str(path), "--once")
     assert found.status == 0
     assert "did you mean STARTD_CRON_A_PREFIX?" in found.err
-    assert "STARTD_CRON_B_MODE is read by nobody" in found.err
+    assert "STARTD_CRON_B_MODE is not read by HTCondor" in found.err
     assert "did you mean SCHEDD_CRON_JOBLIST?" in found.err

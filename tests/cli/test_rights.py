@@ -148,7 +148,7 @@ def test_a_journal_in_another_users_folder_gives_no_work(commons: Path) -> None:
     options = ("--specs", str(specs), "--state", str(state), "--tz", "UTC", "--now", "2026-11-25 12:00")
     found = crondor("hook", "fetch-work", *options)
     assert (found.status, found.out) == (1, "")
-    assert "run as one user, whose the folder is" in found.err
+    assert "run as one user, who owns the folder" in found.err
     assert list(state.iterdir()) == []
 
 

@@ -34,7 +34,7 @@ def test_the_new_configuration_is_one_that_the_router_loads(old: str, tmp_path: 
     assert result.out.endswith("JOB_ROUTER_ROUTE_NAMES = Site1 Site2\n")
     column = OLD.splitlines()[2].index("CurrentTime") + 1
     assert f"{old}:3:{column}: note: Site 1: set_A: CurrentTime becomes time() [legacy-current-time]" in result.err
-    assert "warning: Site2 takes jobs now; HTCondor 23 left it out [legacy-differs]" in result.err  # over queue
+    assert "warning: Site2 now takes jobs; HTCondor 23 rejected it [legacy-differs]" in result.err  # over queue
     assert "differences to the old routes: 2 warnings, 2 notes\n" in result.err
     assert result.err.endswith("through the old routes and the new: 2 differences\n")
     new = tmp_path / "new.conf"

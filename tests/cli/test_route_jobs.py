@@ -125,7 +125,7 @@ def test_explain_says_why_not(config: str, ads: str) -> None:
         "  Edit   no match: Raise: undefined",
     ]
     assert "  Large  idle limit: 50 idle, MaxIdleJobs = 50" in blocks[1]
-    assert "  Edit   throttled: too many failures; 1 routed in 600 s, which allow 1" in blocks[2]
+    assert "  Edit   throttled: too many failures; 1 routed in 600 s, the limit is 1" in blocks[2]
     held = "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"
     assert f"  not a candidate: {held}\n  Small  matched, if it were a candidate" in blocks[3]
     assert "  Small  full: 2 jobs, MaxJobs = 2" in blocks[5]

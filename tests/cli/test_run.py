@@ -288,7 +288,7 @@ def test_a_run_whose_end_nobody_saw_is_not_repeated(tmp_path: Path) -> None:
     os.killpg(int(program), signal.SIGKILL)
     again = run(tmp_path, path.name)
     assert again.status == 1
-    assert "how it went is not known" in again.err
+    assert "its result is unknown" in again.err
     assert len(lines_of(tmp_path / "started")) == 1
 
 

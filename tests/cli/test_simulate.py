@@ -214,7 +214,7 @@ def test_an_invalid_schedule_is_held(write: Write) -> None:
         ((), "name at least one submit file"),
         (("--spec", "-", "-"), "only once"),
         (("--spec", "x.sub"), "cannot read"),
-        (("--spec", "-", "--run-time", "5 parsecs"), "no length of time"),
+        (("--spec", "-", "--run-time", "5 parsecs"), "not a length of time"),
         (("--spec", "-", "--plot", "x.pdf"), "neither"),
         (("--spec", "-", "--days", "0"), "--days"),
         (("--spec", "-", "--slots", "2", "--machine", "cpus=2"), "choose one"),

@@ -193,7 +193,7 @@ def test_attributes_of_a_fetched_job() -> None:
     assert check_cod(JOB) == []
     bad = ClassAd({"Cmd": "true", "Iwd": 5, "RequestCpus": "one", "JobUniverse": 9})
     messages = " ".join(d.message for d in check_cod(bad, is_partitionable=True))
-    for part in ("no Owner", "no RequestDisk", "Iwd = 5", 'RequestCpus = "one"', "no full path", "JobUniverse = 9"):
+    for part in ("no Owner", "no RequestDisk", "Iwd = 5", 'RequestCpus = "one"', "not a full path", "JobUniverse = 9"):
         assert part in messages
 
 
@@ -279,7 +279,7 @@ def test_what_the_hooks_tell_is_kept_in_order(tmp_path: Path) -> None:
     assert ended.said["ExitCode"] == "3"
     assert told(work, HookType.UPDATE_JOB_INFO, job, NOON + 10).state is FetchRunState.EXITED
     assert key(work, NOON + 20) is None
-    with pytest.raises(CrondorError, match="nothing is known"):
+    with pytest.raises(CrondorError, match="is unknown"):
         told(work, HookType.JOB_EXIT, ClassAd({KEY: "other"}), NOON)
 
 
@@ -301,7 +301,7 @@ def test_a_journal_that_is_damaged_gives_no_work(tmp_path: Path) -> None:
     work.journal.path.parent.mkdir()
     for damage in (b"{}\n", b"garbage\n", b"\x00\xff\n", b'{"key": 1, "state": "x", "time": 1, "last_start": 1}\n'):
         work.journal.path.write_bytes(damage)
-        with pytest.raises(JournalFault, match="line 1 is no event"):
+        with pytest.raises(JournalFault, match="line 1 is not an event"):
             work.offer(None, NOON)
 
 

@@ -92,13 +92,13 @@ def test_the_startds_hooks_must_have_the_journal(party: Party) -> None:
 def test_what_is_not_permitted_is_named(party: Party, tmp_path: Path) -> None:
     """Whose the journal is; a folder that is not there; one that lets nobody pass."""
     party.fetch()
-    assert not IS_ROOT or "it belongs to root, and this is 54321" in party.be("alice", party.fetch)
+    assert not IS_ROOT or "it belongs to root, but this is 54321" in party.be("alice", party.fetch)
     closed = Journal(party.state / "fetched.journal" / "deeper")
     with pytest.raises(Exception, match="Not a directory"), closed.writing(is_first=True):
         pass
     party.state.chmod(0o700)
     said = party.be("alice", lambda: party.tell(HookType.PREPARE_JOB))
-    assert not IS_ROOT or ("ReportFault" in said and f"let others pass {party.state}" in said)
+    assert not IS_ROOT or ("ReportFault" in said and f"let others traverse {party.state}" in said)
     missing = Journal(tmp_path / "none")
     with pytest.raises(Exception, match="there is no journal"), missing.writing():
         pass
@@ -109,7 +109,7 @@ def test_a_report_that_cannot_be_left_is_said(party: Party) -> None:
     """The folder is missing, or is no folder, or the disk is full: the hook fails, and nothing half is left."""
     party.fetch()
     party.folder.rmdir()
-    assert "FETCH_WORK makes it" in party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
+    assert "FETCH_WORK creates it" in party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
     party.folder.symlink_to(party.state)
     assert "Not a directory" in party.be("alice", lambda: party.tell(HookType.JOB_EXIT))
     party.folder.unlink()
@@ -357,7 +357,7 @@ def test_a_folder_of_another_user_is_believed_by_nobody_not_even_root(party: Par
         party.patch.setattr("crondor.rights.trust.ours", lambda: (0, USERS["alice"]))
     with pytest.raises(NotPermitted, match="this folder belongs to") as caught:
         party.fetch()
-    assert "run as one user, whose the folder is" in str(caught.value)
+    assert "run as one user, who owns the folder" in str(caught.value)
     assert list(party.state.iterdir()) == []
     if IS_ROOT:
         assert party.be("bob", party.fetch) == KEY

@@ -198,9 +198,9 @@ def test_every_user_believes_root_and_nobody_else(commons: Path) -> None:
     said = {name: be(ALICE, lambda: check(commons / name)) for name in ("alice", "root", "bob")}  # noqa: B023 - at once
     assert said["alice"] == said["root"] == "None"
     assert said["bob"].startswith("Untrusted")
-    assert "this folder belongs to 61002, who could have 61001 do what he likes" in said["bob"]
+    assert "this folder belongs to 61002, who could make 61001 do anything" in said["bob"]
     for name in ("alice", "bob"):
-        with pytest.raises(Untrusted, match="who could have root do what he likes"):
+        with pytest.raises(Untrusted, match="who could make root do anything"):
             check(commons / name)
 
 

@@ -122,7 +122,7 @@ def test_a_site_s_file_without_the_constraint_is_tried_as_well() -> None:
 def test_what_was_left_out_before_and_takes_jobs_now_is_said() -> None:
     """HTCondor 23 refuses a line of the route, and the conversion makes a comment of it."""
     _, found = tried('JOB_ROUTER_ENTRIES = [ Name = "A"; GridResource = "arc"; queue = "short"; MaxJobs = 5 ]\n')
-    assert found.diagnostics[0].message == "A takes jobs now; HTCondor 23 left it out"
+    assert found.diagnostics[0].message == "A now takes jobs; HTCondor 23 rejected it"
 
 
 def test_limits_and_the_order_are_compared() -> None:

@@ -72,7 +72,7 @@ def test_a_limit_says_its_figures() -> None:
     negative = limit_text(replace(ROUTE, max_jobs=-1), RouteLoad(), NO_THROTTLE, Limit.FULL)
     assert negative == "full: MaxJobs = -1 is negative, and such a route never takes a job"
     throttled = limit_text(ROUTE, RouteLoad(), Throttle(0, routed=18, jobs=18.0), Limit.THROTTLED)
-    assert throttled == "throttled: too many failures; 18 routed in 600 s, which allow 18"
+    assert throttled == "throttled: too many failures; 18 routed in 600 s, the limit is 18"
 
 
 def test_a_window_has_to_be_over() -> None:

@@ -87,7 +87,7 @@ def test_a_function_that_fails_in_a_limit_says_why() -> None:
     table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", "MaxJobs = $INT(Nope)"))
     assert [(each.kind, each.message) for each in table.diagnostics] == [
         ("route-macro", "A: MaxJobs: $INT() macro: Nope does not evaluate to an integer!"),
-        ("route-limit", "A: MaxJobs =  is no integer: it becomes 100"),
+        ("route-limit", "A: MaxJobs =  is not an integer: it becomes 100"),
     ]
 
 
@@ -169,8 +169,8 @@ def test_a_default_limit_is_looked_at_for_a_route_without_one_alone() -> None:
         (
             ("JOB_ROUTER_ENTRIES = [ Requirements = true ]",),
             (
-                "the routes here are ClassAds: --legacy routes by them as HTCondor up to 24 does,"
-                " crondor route convert writes them new"
+                "the routes here are ClassAds: --legacy routes by them like HTCondor up to 24, "
+                "crondor route convert converts them"
             ),
         ),
     ],
@@ -185,7 +185,7 @@ def test_without_a_list_the_routes_there_are_help(lines: tuple[str, ...], said: 
 def test_a_listed_route_may_be_a_classad() -> None:
     """In the old syntax, JOB_ROUTER_ROUTE_NAMES has the order of the entries."""
     table = load('JOB_ROUTER_ENTRIES = [ Name = "A"; Requirements = true ]', "JOB_ROUTER_ROUTE_NAMES = A")
-    said = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
+    said = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert converts it"
     assert [each.diagnostics[0].help for each in table.rejected] == [said]
 
 
@@ -198,10 +198,10 @@ def test_requirements_with_a_comment_behind() -> None:
 def test_a_listed_word_that_is_no_name() -> None:
     """Nobody can define such a knob."""
     noted = load("JOB_ROUTER_ROUTE_NAMES = # A").rejected[0].diagnostics[0]
-    assert noted.help == "a comment needs a line of its own: this is a part of the list"
+    assert noted.help == "a comment needs a line of its own: this is part of the list"
     found = load('JOB_ROUTER_ROUTE_NAMES = "A" B;C').rejected
     assert {each.diagnostics[0].help for each in found} == {
-        "a name has letters, digits, _ . and /; commas or blanks stand between two"
+        "a name has letters, digits, _ . and /; names are separated by commas or blanks"
     }
 
 

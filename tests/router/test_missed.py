@@ -19,19 +19,19 @@ _CONTEXT = Context(now=1)
         ({"JobStatus": "5"}, Clause.IDLE, "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"),
         ({"JobStatus": '"Idle"'}, Clause.IDLE, 'only idle jobs (JobStatus 1) are routed: JobStatus = "Idle"'),
         ({"JobStatus": "1 +"}, Clause.IDLE, "only idle jobs (JobStatus 1) are routed: JobStatus has no value"),
-        ({"ProcId": "-1"}, Clause.JOB, "it is no job: ProcId = -1"),
+        ({"ProcId": "-1"}, Clause.JOB, "it is not a job: ProcId = -1"),
         (
             {"StageInStart": "7"},
             Clause.NOT_SPOOLING,
             "its input is still being spooled: StageInStart = 7, no StageInFinish",
         ),
-        ({"Managed": '"ScheddDone"'}, Clause.NOT_DONE, 'a manager is done with it: Managed = "ScheddDone"'),
+        ({"Managed": '"ScheddDone"'}, Clause.NOT_DONE, 'a manager has finished it: Managed = "ScheddDone"'),
         (
             {"Managed": '"External"', "ManagedManager": '"other"', "RoutedToJobId": '"8.0"'},
             Clause.NOT_EXTERNAL,
             'a manager has it already: Managed = "External", ManagedManager = "other", RoutedToJobId = "8.0"',
         ),
-        ({"Owner": "undefined"}, Clause.OWNED, "it belongs to nobody: Owner = undefined"),
+        ({"Owner": "undefined"}, Clause.OWNED, "it has no Owner: Owner = undefined"),
         (
             {"RoutedBy": '"jobrouter"', "RoutedFromJobId": '"4.2"'},
             Clause.NOT_COPY,
@@ -53,7 +53,7 @@ def test_a_job_without_a_status_and_of_another_user() -> None:
     told = why(table_of({"A": "REQUIREMENTS true"}), ad, RouteState(), _CONTEXT, owner="bob")
     assert [each.reason for each in told.missed] == [
         "only idle jobs (JobStatus 1) are routed: no JobStatus",
-        'a router that does not run as root takes its own user\'s jobs alone: Owner = "alice"',
+        'a router that does not run as root only takes its own user\'s jobs: Owner = "alice"',
     ]
 
 
@@ -70,5 +70,5 @@ def test_my_where_candidates_are_asked() -> None:
     table = table_of({"A": "REQUIREMENTS false", "M": "REQUIREMENTS MY.Color == 1"})
     told = why(table, job(Color="1"), RouteState(), _CONTEXT)
     assert told.missed[0].reason == (
-        "where routes are asked for candidates the job is TARGET and MY is nothing: M: MY.Color == 1: undefined == 1"
+        "for finding candidates the job is TARGET and MY is empty: M: MY.Color == 1: undefined == 1"
     )

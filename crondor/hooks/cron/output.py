@@ -96,7 +96,7 @@ class BlockReader:
             hint = 'end the line: printf "Name = 1\\n"'
             self._find(Diagnostic("hook-cron-no-line-end", message, Severity.WARNING, help=hint))
         if restarts and self._lines:
-            message = f"{self.job.name}: what comes after the last dash is thrown away as the job is started again"
+            message = f"{self.job.name}: text after the last dash is dropped as the job is started again"
             self._find(
                 Diagnostic("hook-cron-block-lost", message, Severity.WARNING, help="end the output with a line -")
             )
@@ -114,15 +114,15 @@ class BlockReader:
                 self._tag = line[1:].strip()
                 if not self._lines and self._tag:
                     message = f"{self.job.name}: line {self._line} ends a block without attributes"
-                    hint = "HTCondor keeps its tag for the next block that has none; leave the line out"
+                    hint = "HTCondor keeps its tag for the next block that has none; remove the line"
                     self._find(Diagnostic("hook-cron-empty-block", message, Severity.WARNING, help=hint))
             return self._publish(now)
         if len(line) > MOST_LINE:
-            message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is left out"
+            message = f"{self.job.name}: line {self._line} has more than {MOST_LINE} characters and is dropped"
             self._find(Diagnostic("hook-cron-long-line", message))
         elif line and not self._is_full and self._size + len(line) > MOST_BLOCK:
             self._is_full = True
-            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; the rest is left out"
+            message = f"{self.job.name}: a block has more than {MOST_BLOCK} characters; the rest is dropped"
             self._find(Diagnostic("hook-cron-long-block", f"{message}, from line {self._line} on"))
         elif line and not self._is_full:
             self._lines.append(self.job.prefix + line)
@@ -157,7 +157,7 @@ class BlockReader:
             self._find(Diagnostic("hook-cron-output", text, Severity.WARNING, source.span(offset)))
             return
         if not IS_NAME(name):
-            message = "this name has characters that no attribute's should have; HTCondor takes it all the same"
+            message = "this name has characters that are invalid in an attribute name; HTCondor accepts it anyway"
             span = source.span(0, len(line) - len(line.lstrip(" \t")) + len(name))
             self._find(Diagnostic("hook-cron-name", message, Severity.WARNING, span))
         ad.put(name, code)

@@ -370,7 +370,7 @@ def _following(due: float, period: int, now: float) -> float:
 
 
 _LIMITS: Final = HookLimits(seconds=math.inf, output=8 << 20)
-_LEFT: Final = "HTCondor lets what a cron job leaves behind go on"
+_LEFT: Final = "HTCondor does not end processes that a cron job leaves behind"
 _SAID: Final = 2000  # characters of standard error in a message
 
 

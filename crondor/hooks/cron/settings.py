@@ -168,7 +168,7 @@ class _Reader:
             return default
         value = float(text) if _NUMBER(text) else None
         if value is None or not low <= value <= high:
-            message = f"{self.prefix}_{item} = {text} is no number from {low:g} to {high:g}"
+            message = f"{self.prefix}_{item} = {text} is not a number from {low:g} to {high:g}"
             self.fail("hook-cron-number", message, f"the default is {default:g}")
             return default
         return value
@@ -178,7 +178,7 @@ class _Reader:
         values = {"never": AutoPublish.NEVER, "false": AutoPublish.NEVER, "always": AutoPublish.ALWAYS}
         values |= dict.fromkeys(("if_changed", "ifchanged", "ifdifferent", "if_different"), AutoPublish.IF_CHANGED)
         if text and text.lower() not in values:
-            message = f"{self.prefix}_AUTOPUBLISH = {text} is none of Never, Always, If_Changed; Never holds"
+            message = f"{self.prefix}_AUTOPUBLISH = {text} is not Never, Always or If_Changed; Never applies"
             self.fail("hook-cron-autopublish", message)
         return values.get(text.lower(), AutoPublish.NEVER)
 
@@ -231,7 +231,7 @@ class _JobReader(_Reader):
     def _reruns(self, manager: Manager) -> bool:
         found = self.flag("RECONFIG_RERUN")
         if found and manager is Manager.BENCHMARKS:
-            self.warn("hook-cron-rerun", f"{self.prefix}_RECONFIG_RERUN does not count: a benchmark is not run again")
+            self.warn("hook-cron-rerun", f"{self.prefix}_RECONFIG_RERUN has no effect: a benchmark is not run again")
             return False
         return found
 
@@ -242,7 +242,7 @@ class _JobReader(_Reader):
         found = {mode.value.lower(): mode for mode in CronMode}.get(text.lower()) if text else default
         if found is None:
             words = ", ".join(mode.value for mode in CronMode)
-            self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text} is none of {words}")
+            self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text} is not one of {words}")
         elif default is CronMode.ON_DEMAND and found is not default:
             self.fail("hook-cron-mode", f"{self.prefix}_MODE = {text}: a benchmark is OnDemand")
         return found
@@ -252,7 +252,7 @@ class _JobReader(_Reader):
         name = f"{self.prefix}_PERIOD"
         if mode in {CronMode.ONE_SHOT, CronMode.ON_DEMAND}:
             if text:
-                self.warn("hook-cron-period", f"{name} does not count in mode {mode.value}")
+                self.warn("hook-cron-period", f"{name} has no effect in mode {mode.value}")
             return 0
         if not text:
             if self.is_missing("PERIOD"):
@@ -263,13 +263,13 @@ class _JobReader(_Reader):
         match = _PERIOD(text)
         unit = {"": 1, "s": 1, "m": 60, "h": 3600}.get(match[2].lower()) if match else None
         if match is None or unit is None:
-            self.fail("hook-cron-period", f"{name} = {text} is no period", "write a number and s, m or h: 5m")
+            self.fail("hook-cron-period", f"{name} = {text} is not a period", "write a number and s, m or h: 5m")
             return 0
         seconds = int(match[1]) * unit
         if text[match.end() :].strip():
-            self.warn("hook-cron-period", f"{name} = {text}: HTCondor reads no further than {match[0].strip()}")
+            self.warn("hook-cron-period", f"{name} = {text}: HTCondor only reads {match[0].strip()}")
         if not 0 <= seconds <= MOST_PERIOD or (seconds == 0 and mode is CronMode.PERIODIC):
-            self.fail("hook-cron-period", f"{name} = {text}: mode {mode.value} takes no such period")
+            self.fail("hook-cron-period", f"{name} = {text}: mode {mode.value} does not accept this period")
         return seconds
 
     def _arguments(self) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ class _JobReader(_Reader):
         words = [word for word in _SEPARATORS.split(self.text("SLOTS")) if word]
         for word in words:
             if not word[:1].isdecimal():
-                self.warn("hook-cron-slots", f"{self.prefix}_SLOTS: {word} is no slot's number; all slots get the ads")
+                self.warn("hook-cron-slots", f"{self.prefix}_SLOTS: {word} is not a slot number; all slots get the ads")
                 return ()
         return tuple(int(re.match(r"\d{1,9}", word)[0]) for word in words)  # type: ignore[index]
 
@@ -311,7 +311,7 @@ class _JobReader(_Reader):
                 found.append((f"Uptime{resource}{'Seconds' if is_sum else 'PeakUsage'}", is_sum))
             else:
                 hint = "write SUM:resource or PEAK:resource"
-                self.warn("hook-cron-metrics", f"{self.prefix}_METRICS: {word} is no metric", hint)
+                self.warn("hook-cron-metrics", f"{self.prefix}_METRICS: {word} is not a metric", hint)
         return tuple(found)
 
 
@@ -334,4 +334,6 @@ def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Itera
         if rest not in known:
             near = similar(rest, known, 0.8)
             hint = f"did you mean {prefix}{near[0]}?" if near else f"jobs are named in {prefix}JOBLIST"
-            yield Diagnostic("hook-cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)
+            yield Diagnostic(
+                "hook-cron-unknown", f"{printable(name)} is not read by HTCondor", Severity.WARNING, help=hint
+            )

@@ -61,16 +61,16 @@ def check_cod(job: ClassAd, *, is_partitionable: bool = False) -> list[Diagnosti
     each from the startd). No files are transferred: Cmd and Iwd are paths on the machine.
     """
     required = ("Cmd", "Owner", *(_REQUESTS if is_partitionable else ()))
-    hint = "FETCH_WORK must print it: the starter cannot do without"
+    hint = "FETCH_WORK must print it: the starter requires it"
     found = [_fault(f"the job has no {name}", hint) for name in required if name not in job]
     found += [
-        _fault(f"{name} = {job.text(name)} is no {kind}", help_text)
+        _fault(f"{name} = {job.text(name)} is not a valid {kind}", help_text)
         for names, read, kind, help_text in _KINDS
         for name in names
         if name in job and read(job, name) is None
     ]
     found += [
-        _fault(f"{name} = {job.text(name)} is no full path", "write a path of the execute machine")
+        _fault(f"{name} = {job.text(name)} is not a full path", "write a path of the execute machine")
         for name in _PATHS
         if not (attributes.string(job, name) or "/").startswith("/")
     ]
@@ -131,16 +131,16 @@ def conclude_fetch(run: HookRun) -> Consequence:
         )
     output = read_output(run.stdout, run.call.name, takes_odd_names=True)
     if output.faults:
-        reason = f"{run.call.name} printed a line that is no attribute, which voids its answer"
+        reason = f"{run.call.name} printed a line that is not an attribute, which voids its answer"
         return Consequence(HookConsequence.NO_WORK, ClassAd(), reason, (*run.diagnostics, *output.faults))
     if not run.stdout:
         return Consequence(HookConsequence.NO_WORK, ClassAd(), "there is no work", run.diagnostics)
     if not output.ad:
-        reason = f"{run.call.name} printed nothing but blanks, which is a job without attributes"
-        problem = Diagnostic("hook-output-empty", reason, help="print nothing at all where there is no work")
+        reason = f"{run.call.name} printed only blanks, which is a job without attributes"
+        problem = Diagnostic("hook-output-empty", reason, help="print nothing at all if there is no work")
         return Consequence(HookConsequence.OFFER_JOB, ClassAd(), reason, (*run.diagnostics, problem))
     findings = (*run.diagnostics, *output.odd)
-    return Consequence(HookConsequence.OFFER_JOB, output.ad, "the slot decides whether it takes the job", findings)
+    return Consequence(HookConsequence.OFFER_JOB, output.ad, "the slot decides whether to accept the job", findings)
 
 
 def is_void(said: Consequence) -> bool:
@@ -181,7 +181,7 @@ def decide(
     if state is SlotState.CLAIMED and rank <= current_rank:
         reason = f"its rank {rank:g} is not above {current_rank:g}, that of the running job"
         return Decision(accepted=False, rank=rank, reason=reason)
-    return Decision(accepted=True, rank=rank, reason="the slot takes the job")
+    return Decision(accepted=True, rank=rank, reason="the slot accepts the job")
 
 
 def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
@@ -459,9 +459,7 @@ class FetchingSlot:
         if hook is HookType.FETCH_WORK:
             said = conclude_fetch(run)
         elif hook in {HookType.REPLY_FETCH, HookType.EVICT_CLAIM}:
-            said = Consequence(
-                HookConsequence.NOTHING, ClassAd(), "the startd does not look at its answer", run.diagnostics
-            )
+            said = Consequence(HookConsequence.NOTHING, ClassAd(), "the startd ignores its answer", run.diagnostics)
         else:
             said = conclude_starter(hook, run)
         yield FetchStep(now, hook.value, said.reason, run, said, said.diagnostics)

@@ -242,7 +242,7 @@ def _records(path: Path, data: bytes) -> dict[str, RunRecord]:
         for number, line in enumerate(data.split(b"\n")[:-1], 1):  # noqa: B007 - the message has it
             _apply(runs, json.loads(line))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise _fault(path, f"line {number} is no event") from None
+        raise _fault(path, f"line {number} is not an event") from None
     return runs
 
 
@@ -261,7 +261,7 @@ def _apply(runs: dict[str, RunRecord], event: dict[str, object]) -> None:
 
 def _fault(path: Path, reason: str) -> JournalFault:
     hint = (
-        "no work is given out while the journal cannot be trusted; mend it, or move it away at the risk of a second run"
+        "no work is offered while the journal cannot be trusted; repair it, or move it away at the risk of a second run"
     )
     return JournalFault(Diagnostic("fetch-journal", f"{path}: {reason}", help=hint))
 
@@ -276,7 +276,7 @@ def _os_fault(path: Path, error: OSError) -> JournalFault:
 
 
 def _not_trusted(found: Diagnostic) -> Diagnostic:
-    hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose the folder is; {found.help}"
+    hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, who owns the folder; {found.help}"
     return replace(found, kind="fetch-journal", help=hint)
 
 
@@ -285,8 +285,8 @@ def not_permitted(path: Path) -> Diagnostic:
     folder, me = path.parent, user_name(current_user())
     try:
         owner = user_name(path.stat().st_uid)
-        hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, whose it is: run this as {owner}, or chown it"
-        message = f"{path}: it belongs to {owner}, and this is {me}"
+        hint = f"FETCH_WORK, REPLY_FETCH and EVICT_CLAIM run as one user, its owner: run this as {owner}, or chown it"
+        message = f"{path}: it belongs to {owner}, but this is {me}"
         if owner == me:
             message, hint = f"{path}: its mode does not let {me} read and write it", f"chmod 600 {path}"
     except PermissionError:
@@ -295,7 +295,7 @@ def not_permitted(path: Path) -> Diagnostic:
         if folder.is_dir():
             message, hint = f"{folder}: {me} may not write in it", f"chown {me} {folder}"
         else:
-            message = f"{folder}: it is not there, and {me} may not make it"
+            message = f"{folder}: it does not exist, and {me} may not create it"
             hint = f"install -d -m 711 -o {me} {folder}"
     return Diagnostic("fetch-journal", printable(message), help=printable(hint))
 
@@ -438,11 +438,11 @@ class Reports:
         what, hint = error.strerror or str(error), f"{self.folder} must be a folder with mode {MODE:o}"
         if isinstance(error, FileNotFoundError):
             what = "there is no such folder"
-            hint = "FETCH_WORK makes it when it offers a job of another user than its own; give all hooks one --state"
+            hint = "FETCH_WORK creates it when it offers a job of another user than its own; give all hooks one --state"
         elif isinstance(error, PermissionError):
-            what = f"{me} may leave nothing there"
-            hint = f"let others pass {state} and each folder above it, chmod a+x; {hint}"
-        message = f"{self.folder}: {what}, so that the journal will not say what became of {key[:_LONGEST]}"
+            what = f"{me} may not leave files there"
+            hint = f"let others traverse {state} and each folder above it, chmod a+x; {hint}"
+        message = f"{self.folder}: {what}, so the journal will not have the state of {key[:_LONGEST]}"
         return Diagnostic("fetch-report", printable(message), help=printable(hint))
 
 
@@ -452,7 +452,7 @@ def _reports(folder: int, now: int, problems: list[str]) -> Iterator[_Found]:
     with os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
             if number >= _MOST_NAMES or count >= _MOST_REPORTS or time.monotonic() > until:
-                problems.append("there are more than are taken in at one time, the others wait")
+                problems.append("there are more than are read at one time, the others wait")
                 return
             if not entry.name.endswith(_SUFFIX) and _is_young(folder, entry.name, now):
                 continue
@@ -479,7 +479,7 @@ def _read_report(folder: int, name: str) -> _Found:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise ValueError("it is no plain file with one name")
+            raise ValueError("it is not a plain file with one name")
         data = os.read(descriptor, _MOST_BYTES + 1)
     finally:
         os.close(descriptor)
@@ -491,12 +491,12 @@ def _read_report(folder: int, name: str) -> _Found:
 def _report(told: object) -> RunReport:
     """Check the contents of a report. Raises ValueError."""
     if not isinstance(told, dict):
-        raise ValueError("it is no report")  # noqa: TRY004 - one kind of error for all that is wrong
+        raise ValueError("it is not a report")  # noqa: TRY004 - one kind of error for all that is wrong
     key, state, moment, said = (told.get(name) for name in ("key", "state", "time", "said"))
     if not (isinstance(key, str) and type(moment) is int and isinstance(said, dict)):
-        raise ValueError("it is no report")
+        raise ValueError("it is not a report")
     if not isinstance(state, str) or state not in {each.value for each in STATES}:
-        raise ValueError("it tells of a state that is not for a report to tell")
+        raise ValueError("it has a state that may not be reported")
     texts = {name: text[:_LONGEST] for name, text in said.items() if name in _WORDS and isinstance(text, str)}
     return RunReport(key, FetchRunState(state), moment, texts)
 
@@ -505,10 +505,10 @@ def _distrust(found: _Found, writer: Writer) -> str | None:
     """Return why a report does not count, None: it is from the run's owner, or from the journal's."""
     run = writer.runs.get(found.report.key)
     if run is None:
-        return f"nothing is known of the run {found.report.key[:_LONGEST]}"
+        return f"the run {found.report.key[:_LONGEST]} is unknown"
     if found.writer in {writer.owner, user_id(run.owner) if run.owner else None}:
         return None
-    return f"{user_name(found.writer)} tells of {run.key}, a run of {run.owner or 'nobody'}'s"
+    return f"{user_name(found.writer)} reports about {run.key}, a run of {run.owner or 'nobody'}'s"
 
 
 def _apply_reports(found: list[_Found], writer: Writer, now: int) -> bool:
@@ -542,10 +542,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     is_ours = type(error) is ValueError
-    return str(error) if is_ours else "it is no report"
+    return str(error) if is_ours else "it is not a report"
 
 
 def _warning(folder: Path, problems: list[str]) -> Diagnostic:
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    hint = "the journal says no more of the run than it did; nothing that is there can have a run start again"
+    hint = "the journal is unchanged; the contents of the folder cannot start a run again"
     return Diagnostic("fetch-report", printable(f"{folder}: {problems[0]}{more}"), Severity.WARNING, help=hint)

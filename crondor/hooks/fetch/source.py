@@ -195,7 +195,7 @@ class WorkSource:
         following = schedule.next(now)
         if schedule.recurrence is None:
             if not isinstance(schedule.time, int) and any(each.kind == "expression-clock" for each in schedule.notes):
-                message = "its DeferralTime is another at each look: nobody could tell one run from the next"
+                message = "its DeferralTime differs at each evaluation: its runs could not be told apart"
                 hint = "write epoch seconds, or cron_minute and the others"
                 raise CrondorError(Diagnostic("fetch-clock", message, help=hint))
             found = [following]

@@ -357,7 +357,7 @@ def _edited(pool: Pool, embedded: EmbeddedSchedd, jobs: list[JobId], request: Ma
 def _refuse_own(values: Mapping[str, object]) -> None:
     """Raise ScheddError for attributes by which a session knows its jobs and their runs."""
     faults = [
-        Diagnostic("schedd-fixed", f"{name} is of crondor run itself, and cannot be edited while that goes on")
+        Diagnostic("schedd-fixed", f"{name} belongs to crondor run itself, and cannot be edited while it runs")
         for name in values
         if lower(name).startswith(_OWN)
     ]

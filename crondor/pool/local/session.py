@@ -114,7 +114,7 @@ STARTED: Final = "CrondorRunSession"
 MARKER: Final = "session"
 """The file that exists in the folder while a session is not over."""
 
-LOST: Final = "Its program was under way when this ended, and how it went is not known"
+LOST: Final = "The session ended while its program ran, and its result is unknown"
 LEFT: Final = "Its program was ended with the session"
 
 _RUNS: Final = "runs"
@@ -169,7 +169,7 @@ class Session(AbstractContextManager["Session"]):
         try:
             self._requests = Requests(self.folder)
         except OSError as error:
-            raise refused_by_disk(self.folder, "nobody could ask anything of a session here", error) from error
+            raise refused_by_disk(self.folder, "a session here could not receive requests", error) from error
         self.pool = Pool(
             replace(settings, counts_local_runs=True),
             int(self._clock()),
@@ -497,7 +497,7 @@ class JobLogs:
         self._refused.add(path)
         reason = error.strerror if isinstance(error, OSError) else str(error)
         message = f"the user log '{printable(path)}' cannot be written: {reason}"
-        self._report(Diagnostic("run-log", message, Severity.WARNING, help="the jobs run without it"))
+        self._report(Diagnostic("run-log", message, Severity.WARNING, help="the jobs run without a log"))
 
 
 def log_path(ad: ClassAd) -> str | None:
@@ -521,7 +521,7 @@ def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise refused_by_disk(folder, "crondor run cannot be asked", error) from error
+        raise refused_by_disk(folder, "crondor run cannot be reached", error) from error
     answer = None
     try:
         answer = _waited(asking.answer, marker.exists)
@@ -531,8 +531,8 @@ def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
         return None
     answer = answer or _waited(asking.answer, lambda: True)
     if answer is None:
-        message = "the crondor run that has this queue took the request up, and has not said what came of it"
-        hint = "crondor run tells what happens to its jobs; crondor queue history lists those that have left"
+        message = "the crondor run with this queue has read the request, but has not answered"
+        hint = "see the output of crondor run; crondor queue history lists jobs that have left"
         raise CrondorError(Diagnostic("no-answer", message, help=hint))
     if "faults" in answer:
         raise CrondorError([Diagnostic(str(code), str(said), help=hint) for code, said, hint in answer["faults"]])

@@ -87,7 +87,7 @@ def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:
         queue = made.jobs.queue
         if "ProcId" not in made.ad:
             message = "these jobs are to be made later (max_materialize, max_idle), which crondor run does not do"
-            raise CrondorError(Diagnostic("run-late", message, span=queue, help="leave the command out"))
+            raise CrondorError(Diagnostic("run-late", message, span=queue, help="remove the command"))
         name = printable(Path(file.source.name).name)
         label = name if queue is None else f"{name}:{queue.source.position(queue.start)[0]}"
         fault = Diagnostic("run-universe", "", span=queue)

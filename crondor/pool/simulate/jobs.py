@@ -237,7 +237,7 @@ class Simulated:
     def check(self) -> None:
         """Raise CrondorError if there are too many jobs."""
         if self.job_count > MOST_JOBS:
-            message = f"{self.job_count} jobs are too many to simulate at once: {MOST_JOBS} are the most"
+            message = f"{self.job_count} jobs are too many to simulate at once; the limit is {MOST_JOBS}"
             raise CrondorError(Diagnostic("simulate-jobs", message, help="simulate the files one by one"))
 
     @property
@@ -274,7 +274,7 @@ class Simulated:
             return []
         unmet = faults[0]
         message = f"no simulated machine meets {printable(unmet[0])[:200]}: the job never matches here"
-        hint = "take it out of requirements to see what time alone does, or submit in a pool that has such machines"
+        hint = "remove it from requirements to simulate time only, or submit in a pool that has such machines"
         return [Diagnostic("simulate-requirements", message, Severity.WARNING, group.jobs.queue, hint)]
 
     def run(

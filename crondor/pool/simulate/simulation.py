@@ -70,7 +70,7 @@ class EndlessSecond(CrondorError):
     @classmethod
     def at(cls, second: int) -> EndlessSecond:
         """Return the error for a second (epoch seconds)."""
-        message = f"jobs start, end and are queued again without end within second {second}: no time goes by"
+        message = f"jobs start, end and are queued again endlessly within second {second}: time does not advance"
         hint = "give a run some time: a --run-time, --transfer or --match-delay of 1 s or more"
         return cls(Diagnostic("simulate-endless", message, help=hint))
 

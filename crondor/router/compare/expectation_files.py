@@ -55,10 +55,10 @@ def read_expectations(source: Source) -> ExpectationFile:
     try:
         data = parse_toml(source.text)
     except RecursionError:
-        raise BadExpectations([_fault("this is nested too deeply", source.span(0, 1))]) from None
+        raise BadExpectations([_fault("the file is nested too deeply", source.span(0, 1))]) from None
     except ValueError as error:
         message = re.sub(r" \(at .*\)$", "", str(error))
-        raise BadExpectations([_fault(f"this is no TOML: {message}", error_place(source, str(error)))]) from None
+        raise BadExpectations([_fault(f"this is not TOML: {message}", error_place(source, str(error)))]) from None
     return _Reader(source).read(data)
 
 
@@ -85,7 +85,7 @@ class _Reader:
             self._say("a test is a table: write [[test]]", self._key(-1, "test"))
             tests = []
         elif not tests and not self._faults:
-            self._say("there is no [[test]] in it", self._source.span(0, 0))
+            self._say("the file has no [[test]]", self._source.span(0, 0))
         made = [PlacedExpectation(self._test(at, each), self._head(at)) for at, each in enumerate(tests)]
         if self._faults:
             raise BadExpectations(self._faults)
@@ -98,14 +98,14 @@ class _Reader:
                 self._unknown(key, _TEST_KEYS, self._key(at, key))
         name = data.get("name", f"test {at + 1}")
         if not isinstance(name, str):
-            self._say("name is a text", self._key(at, "name"))
+            self._say("name must be a string", self._key(at, "name"))
         route, none = data.get("route"), data.get("no_route")
         if (route is None) == (none is None):
             self._say('say where the job goes: route = "NAME", or no_route = true', self._head(at))
         elif route is not None and not isinstance(route, str):
-            self._say("route is the name of a route", self._key(at, "route"))
+            self._say("route must be the name of a route", self._key(at, "route"))
         elif none is not None and none is not True and not isinstance(none, str):
-            self._say("no_route is true, or a part of the reason", self._key(at, "no_route"))
+            self._say("no_route must be true, or a part of the reason", self._key(at, "no_route"))
         copy = self._attributes(at, data, "copy")
         if copy and route is None:
             self._say("a job that no route takes has no copy", self._key(at, "copy"))
@@ -118,7 +118,9 @@ class _Reader:
         for key in (prefix, f"{prefix}_expressions"):
             table = data.get(key, {})
             if not isinstance(table, dict):
-                self._say(f"{key} is a table of attributes: {key} = {{ RequestMemory = 2048 }}", self._key(at, key))
+                self._say(
+                    f"{key} must be a table of attributes: {key} = {{ RequestMemory = 2048 }}", self._key(at, key)
+                )
                 continue
             for name, value in table.items():
                 text = self._text(at, key, name, value)
@@ -126,7 +128,7 @@ class _Reader:
                     found[name] = text
         without = data.get(f"{prefix}_without", [])
         if not isinstance(without, list) or not all(isinstance(each, str) for each in without):
-            self._say(f"{prefix}_without is a list of attributes", self._key(at, f"{prefix}_without"))
+            self._say(f"{prefix}_without must be a list of attributes", self._key(at, f"{prefix}_without"))
             return found
         found.update((name, None) for name in without if self._named(at, f"{prefix}_without", name))
         return found
@@ -135,7 +137,7 @@ class _Reader:
         if not key.endswith("_expressions"):
             text = value_text(value)
             if text is None:
-                self._say(f"{name} has a value that no ClassAd has", self._key(at, key))
+                self._say(f"{name} has a value that is not possible in a ClassAd", self._key(at, key))
             return text
         if not isinstance(value, str):
             self._say(f'an expression is a text: {name} = "RequestMemory * 2"', self._key(at, key))
@@ -149,13 +151,13 @@ class _Reader:
     def _named(self, at: int, key: str, name: str) -> bool:
         if _NAME(name):
             return True
-        self._say(f"{name} is no name of an attribute", self._key(at, key))
+        self._say(f"{name} is not an attribute name", self._key(at, key))
         return False
 
     def _unknown(self, key: str, known: Iterable[str], span: Span) -> None:
         found = similar(key, known)
-        meant = f"did you mean {found[0]}?" if found else f"there are {', '.join(known)}"
-        self._faults.append(_fault(f"{key} is no key here", span, meant))
+        meant = f"did you mean {found[0]}?" if found else f"the keys are {', '.join(known)}"
+        self._faults.append(_fault(f"unknown key {key}", span, meant))
 
     def _say(self, message: str, span: Span) -> None:
         self._faults.append(_fault(message, span))

@@ -240,10 +240,10 @@ def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTab
         taken.add(lower(name))
         names[lower(entry.name)] = name
         if name != entry.name:
-            message = f"the route {entry.name} is called {name} now, in RouteName of its copies too"
+            message = f"the route {entry.name} is now called {name}, also in RouteName of its copies"
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.place("Name")))
         if live_name(entry) != entry.name:
-            message = f"{name} has no Name: HTCondor 23.9 calls it {live_name(entry)}, in RouteName of its copies too"
+            message = f"{name} has no Name: HTCondor 23.9 calls it {live_name(entry)}, also in RouteName of its copies"
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.span.part(0, 1)))
         made = convert_mended(entry, around)
         found += made.diagnostics
@@ -303,8 +303,8 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
     for name in AROUND:
         knob = configuration.find(name)
         if knob is not None and configuration.is_set(name) and were_alone:
-            message = f"the transforms of {name} are applied to the routes of entries, too, now; before they were not"
-            help_text = "give those transforms REQUIREMENTS that leave these jobs alone, if that is not meant"
+            message = f"the transforms of {name} now also apply to the routes of entries; before they did not"
+            help_text = "give those transforms REQUIREMENTS that exclude these jobs, if that is not intended"
             found.append(Diagnostic("legacy-around", message, Severity.WARNING, knob.place(), help_text))
     if not configuration.is_set(CONSTRAINT):
         for entry in table.entries:
@@ -315,7 +315,7 @@ def _around(table: LegacyTable) -> list[Diagnostic]:
                 found.append(Diagnostic("legacy-requirements", message, Severity.WARNING, span, help_text))
     if table.refresh:
         refresh = configuration.find(REFRESH)
-        message = f"{REFRESH} = {table.refresh} reads the configuration again; these routes do not change by that"
+        message = f"{REFRESH} = {table.refresh} reads the configuration again, which does not change these routes"
         help_text = "convert again when the table's source changes"
         place = None if refresh is None else refresh.place()
         found.append(Diagnostic("legacy-refresh", message, Severity.NOTE, place, help_text))

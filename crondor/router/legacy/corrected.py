@@ -107,7 +107,7 @@ class _Mended(Commands):
         section = self.eval_sets if is_evaluated else self.sets
         if key in section and "batchqueue" not in self.sets and "batchqueue" not in self.eval_sets:
             section["batchqueue"] = ("BatchQueue", section[key][1])
-            self.say("variable", f"{name} sets BatchQueue as well: HTCondor-CE looks at that now", name)
+            self.say("variable", f"{name} also sets BatchQueue, which HTCondor-CE uses now", name)
 
     def _variable(self, name: str, attribute: str, *, is_evaluated: bool) -> None:
         """Set a variable to the attribute of its name: a literal unchanged, else evaluated for each job."""
@@ -121,7 +121,7 @@ class _Mended(Commands):
                 self.assignments[key] = (attribute, text if self.entry.expand is not None else _escaped(text))
         else:
             self.evaluated[key] = (attribute, (self.eval_sets if is_evaluated else self.sets)[key][1])
-        message = f"{name} sets the variable {attribute} as well: transforms around the route read it as $({attribute})"
+        message = f"{name} also sets the variable {attribute}: transforms around the route read it as $({attribute})"
         self.say("variable", message, name)
 
     def body(self) -> Iterator[str]:
@@ -139,7 +139,7 @@ class _Mended(Commands):
 
     def lost(self, code: str, message: str, name: str, help_text: str = "") -> None:
         """Report an attribute that no command can replace."""
-        self.say(code, f"{message}: it is left out", name, Severity.ERROR, help_text)
+        self.say(code, f"{message}: it is dropped", name, Severity.ERROR, help_text)
 
     def printed(self, node: Node) -> str:
         """Return an expression as written in a command; text that looks like a macro is escaped."""
@@ -150,7 +150,7 @@ class _Mended(Commands):
         """Process ``copy_X = "Y"``, if Y can be a name."""
         value = self.entry.value(name)
         if not isinstance(value, str):
-            self.lost("copy", f"{name} is no string, and copies nothing", name, f'write {name} = "NewName"')
+            self.lost("copy", f"{name} is not a string, and copies nothing", name, f'write {name} = "NewName"')
         elif not _NAME.fullmatch(attribute) or not _NAME.fullmatch(self.filled(value)):
             word = value if _NAME.fullmatch(attribute) else attribute
             message = f"{name}: no attribute can be called {word[:40]!r}"
@@ -163,7 +163,7 @@ class _Mended(Commands):
         if self._is_name(name, attribute):
             value = self.entry.value(name)
             if value is False:
-                self.say("delete", f"{name} = false deletes {attribute} all the same", name)
+                self.say("delete", f"{name} = false also deletes {attribute}", name)
             super().delete(name, attribute)
 
     def set(self, name: str, attribute: str) -> None:
@@ -171,7 +171,7 @@ class _Mended(Commands):
         if not self._is_name(name, attribute):
             return
         if lower(attribute) == "inputrsl":
-            message = f"{name} is kept; condor_transform_ads drops it without a word"
+            message = f"{name} is kept; condor_transform_ads silently drops it"
             self.say("inputrsl", message, name)
         text = self.printed(self._timed(name, self.tree(name)))
         if self._is_line(name, text):
@@ -188,7 +188,7 @@ class _Mended(Commands):
         changed = self._without_others(name, node, scope_to_my)
         is_new = rewrite(node, scope_to_my(frozenset(("target",)))) is not node
         if is_new and not self.own_names(expression):
-            message = f"{name}: TARGET is MY now; condor_transform_ads leaves it, and it would be undefined"
+            message = f"{name}: TARGET is now MY; condor_transform_ads keeps it, and it would be undefined"
             self.say("eval-target", message, name)
         text = self.printed(changed)
         if self._is_line(name, text):
@@ -205,7 +205,7 @@ class _Mended(Commands):
             shown = self.entry.ad.text(name)[:40]
             named = value.upper() if isinstance(value, str) else ""
             help_text = f"write {UNIVERSES.index(named)}" if named and named in UNIVERSES else "write 9, 5 or 12"
-            message = f"{name} = {shown} is no number of a universe: the route is one of the grid, as before"
+            message = f"{name} = {shown} is not the number of a universe: the route is a grid route, as before"
             self.say("universe", message, name, Severity.WARNING, help_text)
 
     def require(self, name: str) -> None:
@@ -221,8 +221,8 @@ class _Mended(Commands):
         except ClassAdSyntaxError as error:
             reason = reason or error.diagnostics[0].message
         if reason:
-            message = f"{name} does not read back as {text[:60]!r}: {reason}; the route takes no job now"
-            self.say("requirements", message, name, Severity.ERROR, "write the expression in another way")
+            message = f"{name} cannot be written as {text[:60]!r}: {reason}; the route now takes no job"
+            self.say("requirements", message, name, Severity.ERROR, "rewrite the expression")
         self.requirements = "false" if reason else text
 
     def assign(self, name: str) -> None:
@@ -270,14 +270,14 @@ class _Mended(Commands):
                 yield line
                 continue
             name = line.split(" ", 1)[0]
-            message = f"HTCondor refuses the line {line[:60]}: {why}; it is a comment now, and nothing needs it"
-            self.say("keyword", message, name, Severity.WARNING, "call the attribute something else to keep it")
+            message = f"HTCondor refuses the line {line[:60]}: {why}; it is now a comment, and nothing needs it"
+            self.say("keyword", message, name, Severity.WARNING, "rename the attribute to keep it")
             yield f"# {line}"
 
     def _is_name(self, name: str, attribute: str) -> bool:
         if _NAME.fullmatch(attribute):
             return True
-        self.lost("name", f"{name!r}: {attribute!r} is no name of an attribute that a command can have", name)
+        self.lost("name", f"{name!r}: {attribute!r} is not an attribute name that a command can have", name)
         return False
 
     def _is_line(self, name: str, text: str) -> bool:
@@ -326,7 +326,7 @@ class _Mended(Commands):
             self.say("flatten", message, name, Severity.WARNING, "it probably refers to itself")
             return expression.tree
         if made != other:
-            message = f"{name} keeps its meaning by parentheses, and its clock; condor_transform_ads has {other}"
+            message = f"{name} gets parentheses to keep its meaning, and its clock; condor_transform_ads has {other}"
             self.say("inlined", message[:300], name)
         return made.tree
 
@@ -334,7 +334,7 @@ class _Mended(Commands):
         made = rewrite(node, change(frozenset(("target",))))
         changed = rewrite(made, change(_OTHERS))
         if changed is not made:
-            message = f"{name}: other is read like TARGET; condor_transform_ads leaves it, and it would be undefined"
+            message = f"{name}: other is read like TARGET; condor_transform_ads keeps it, and it would be undefined"
             self.say("other", message, name)
         return changed
 
@@ -357,8 +357,8 @@ class _Mended(Commands):
         value = self.entry.value(name)
         if not isinstance(value, str):
             shown = self.entry.ad.text(name)[:60]
-            message = f"{name} = {shown} is no string: the route has none"
-            self.say("grid-resource", message, name, Severity.WARNING, "write a string, or take the line out")
+            message = f"{name} = {shown} is not a string: the route has none"
+            self.say("grid-resource", message, name, Severity.WARNING, "write a string, or remove the line")
             return
         text = value if self.entry.expand is not None else _escaped(value)
         plain = '"' not in value and "\\" not in value
@@ -367,15 +367,15 @@ class _Mended(Commands):
             return
         if not plain and not _RAW.fullmatch(text):
             message = f"{name} = {self.entry.ad.text(name)[:60]} begins or ends with a blank or a backslash"
-            self.lost("grid-resource", message, name, "write the resource without it")
+            self.lost("grid-resource", message, name, "write the resource without that")
             return
         self.assignments[lower(name)] = (name, shown)
         self.raw[lower(name)] = print_string(value, UnparseForm.OLD)
         if literal_text(self.tree(name)) is None:
-            message = f"{name} is {value[:60]!r} now; its expression would be taken for the text of the resource"
+            message = f"{name} is now {value[:60]!r}; its expression would be read as the text of the resource"
             self.say("grid-resource", message, name)
         elif not plain:
-            message = f"{name} stands without quotes; those around it are taken off, and the inner ones stay escaped"
+            message = f"{name} is written without quotes; the outer ones are removed, and the inner ones stay escaped"
             self.say("grid-resource", message, name)
 
     def _limit(self, name: str) -> None:
@@ -390,12 +390,12 @@ class _Mended(Commands):
             value = number_of(found) if literal is None else as_real(literal, bounded())
         if value is None:
             what = "number" if key == "failureratethreshold" else "integer"
-            message = f"{name} = {self.entry.ad.text(name)[:60]} is no {what}: the default holds, as before"
+            message = f"{name} = {self.entry.ad.text(name)[:60]} is not a valid {what}: the default applies, as before"
             self.say("limit", message, name, Severity.WARNING, "write a number")
             return
         text = self.printed(Literal(value))
         if not isinstance(node, Literal):
-            self.say("limit", f"{name} is {text} now; it is read without the attributes of the route", name)
+            self.say("limit", f"{name} is now {text}; it is read without the attributes of the route", name)
         self.assignments[key] = (name, text)
         self.raw[key] = text
 

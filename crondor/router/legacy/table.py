@@ -268,7 +268,7 @@ class _Reader:
             self._drop_generated(placed)
         if not any(isinstance(each, Diagnostic) and each.severity is Severity.ERROR for each in found):
             return True
-        message = f"with {DEFAULTS} malformed HTCondor routes nothing; the routes are taken without what it lost"
+        message = f"with {DEFAULTS} malformed HTCondor routes nothing; the routes are used without the lost attributes"
         self._say("legacy-defaults", message, Severity.ERROR, placed.span(0, 1))
         return False
 
@@ -284,7 +284,7 @@ class _Reader:
         for key in map(lower, same):
             del self._defaults.codes[key], self._defaults.names[key]
         if same:
-            message = f"{len(same)} attributes of {GENERATED} are left out: transforms of HTCondor-CE do that since 6"
+            message = f"{len(same)} attributes of {GENERATED} are dropped: transforms of HTCondor-CE set them since 6"
             self._say("legacy-generated", message, Severity.NOTE, defaults.span(0, 1))
 
     def _texts(self) -> Iterator[tuple[str, Placed]]:
@@ -302,7 +302,7 @@ class _Reader:
     def _output(self, command: Placed) -> str | None:
         if self._run is None:
             message = f"the command of {ENTRIES_CMD} is not run: its routes are missing"
-            help_text = "run it yourself and hand over what it prints"
+            help_text = "run it yourself and pass its output"
             self._say("legacy-command", message, Severity.WARNING, command.span(), help_text)
             return None
         try:
@@ -360,7 +360,7 @@ class _Reader:
         if not name:
             self._unnamed += 1
             name = f"route_{self._unnamed}"
-            message = f"this route has neither Name nor GridResource; it is called {name} here"
+            message = f"this route has neither Name nor GridResource; it is named {name} here"
             self._say("legacy-name", message, Severity.WARNING, entry.span.part(0, 1), "give it a Name")
         return LegacyEntry(
             name, entry.ad, entry.knob, entry.number, entry.span, entry.places, entry.expand, entry.is_knob
@@ -380,7 +380,7 @@ class _Reader:
                 return
             if wins is None:
                 message = f"a second route {entry.name} replaces the one at {earlier.span.location}"
-                help_text = "set OverrideRoutingEntry to true if that is meant, or give it another Name"
+                help_text = "set OverrideRoutingEntry to true if that is intended, or give it another Name"
                 self._say("legacy-override", message, Severity.WARNING, span, help_text)
         self._rows[key] = entry
 
@@ -422,7 +422,7 @@ class _Reader:
                 self._say("legacy-order", message, Severity.WARNING, placed.span())
         for key, row in self._rows.items():
             if key not in rows and isinstance(row, LegacyEntry):
-                message = f"the route {row.name} is not in {NAMES}: it is not used, and left out"
+                message = f"the route {row.name} is not in {NAMES}: it is not used, and dropped"
                 self._say("legacy-order", message, Severity.WARNING, row.span.part(0, 1))
         self._rows = rows
 

@@ -31,7 +31,7 @@ MOST_JOBS: Final = 5000
 """The maximum number of jobs for testing a conversion."""
 _MOST_SAID: Final = 100
 _SHOWN: Final = 60
-_NOT_THERE: Final = "not there"
+_NOT_THERE: Final = "missing"
 _RULES: Final = ("set_", "eval_set_", "copy_")
 
 
@@ -106,13 +106,13 @@ class _Trial:
         """Add all differences between two tables."""
         listed = compared.routes
         for name in listed.added:
-            self._say(name, "", f"{name} takes jobs now; HTCondor 23 left it out")
+            self._say(name, "", f"{name} now takes jobs; HTCondor 23 rejected it")
         for name, why in (*((name, "") for name in listed.dropped), *listed.rejected):
-            self._say(name, "", f"{name} is left out now{why and f': {why}'}")
+            self._say(name, "", f"{name} is now rejected{why and f': {why}'}")
         if listed.order is not None:
             self._say("", "order", f"the routes are asked in another order: {', '.join(listed.order[1])}")
         for moved in compared.moved:
-            said = f"{self._job(moved.witness)} goes on {moved.new or 'no route'}, and went on {moved.old or 'none'}"
+            said = f"{self._job(moved.witness)} takes {moved.new or 'no route'}, and took {moved.old or 'none'}"
             self._say(moved.new or moved.old or "", f" {moved.old}", said)
         for each in compared.overlaps:
             now, was = ("would", "would not") if each.is_new else ("would not", "would")

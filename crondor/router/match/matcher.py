@@ -145,7 +145,7 @@ def room_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> 
 def limit_text(route: Route, load: RouteLoad, throttle: Throttle, limit: Limit) -> str:
     """Return a reached limit with its figures: ``full: 100 of 100 jobs``."""
     if limit is Limit.THROTTLED:
-        return f"throttled: too many failures; {throttle.routed} routed in {WINDOW} s, which allow {throttle.jobs:g}"
+        return f"throttled: too many failures; {throttle.routed} routed in {WINDOW} s, the limit is {throttle.jobs:g}"
     if limit is Limit.IDLE_LIMIT and not route.max_idle_jobs:
         return "idle limit: MaxIdleJobs = 0, and such a route never takes a job"
     if limit is Limit.IDLE_LIMIT:

@@ -20,14 +20,14 @@ from crondor.router.table.route import Route, RoutingTable
 
 _STATUS = ("", "idle", "running", "removed", "completed", "held", "transferring output", "suspended")
 _BEFORE = {
-    Clause.JOB: "it is no job",
+    Clause.JOB: "it is not a job",
     Clause.IDLE: "only idle jobs (JobStatus 1) are routed",
     Clause.NOT_SPOOLING: "its input is still being spooled",
-    Clause.NOT_DONE: "a manager is done with it",
+    Clause.NOT_DONE: "a manager has finished it",
     Clause.NOT_EXTERNAL: "a manager has it already",
-    Clause.OWNED: "it belongs to nobody",
+    Clause.OWNED: "it has no Owner",
     Clause.NOT_COPY: "it is a copy that this router made",
-    Clause.OWN: "a router that does not run as root takes its own user's jobs alone",
+    Clause.OWN: "a router that does not run as root only takes its own user's jobs",
 }
 _SHOWN = {
     Clause.JOB: ("ProcId",),
@@ -113,12 +113,15 @@ def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) 
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
         if truth(value) is None and value is not UNDEFINED:
-            said = f"the requirements of {route.name} are neither true nor false, and hide the routes after it by name"
+            said = (
+                f"the requirements of {route.name} are neither true nor false, and hide the routes after it in the "
+                "order of names"
+            )
             return f"{said}: {short_reason(expression, NO_AD, job, context)}"
         if meets(route, job, context):
             unmet.append(f"{route.name}: {short_reason(expression, NO_AD, job, context)}")
     said = "; ".join(unmet)
-    return f"where routes are asked for candidates the job is TARGET and MY is nothing: {said}" if unmet else None
+    return f"for finding candidates the job is TARGET and MY is empty: {said}" if unmet else None
 
 
 class RouteOutcome(str, Enum):
@@ -134,7 +137,7 @@ class RouteOutcome(str, Enum):
     DISABLED = "routing is disabled"
 
 
-DISABLED = "the configuration switches routing off"
+DISABLED = "the configuration disables routing"
 
 
 @dataclass(frozen=True)

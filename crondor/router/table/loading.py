@@ -112,7 +112,7 @@ def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
             begin = path.rstrip("/") + "/" if name == "LOCAL_CONFIG_DIR" else path
             if path not in read and not any(each.startswith(begin) for each in read):
                 message = (
-                    f"HTCondor reads {path[:60]} too, as {name} says, and crondor does not: what it sets is not known"
+                    f"HTCondor reads {path[:60]} too, because of {name}, and crondor does not: its settings are unknown"
                 )
                 yield _warning("config-hidden", message, knob.span, help_text)
 
@@ -134,9 +134,7 @@ def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
             f"{name} is no longer supported: the configuration syntax for the job router is JOB_ROUTER_ROUTE_NAMES"
             " and JOB_ROUTER_ROUTE_<name>"
         )
-        yield _warning(
-            "route-knob-removed", message, knob.name_span or knob.span, "crondor route convert writes it new"
-        )
+        yield _warning("route-knob-removed", message, knob.name_span or knob.span, "crondor route convert converts it")
 
 
 def _nearest(name: str) -> str | None:
@@ -195,7 +193,7 @@ class SettingsReader:
             knob = took.find("JOB_ROUTER_NAME")
             span = None if knob is None else knob.span
             message = "JOB_ROUTER_NAME must not be empty"
-            help_text = "the router knows its own jobs by this name; leave the line out for jobrouter"
+            help_text = "the router marks its own jobs with this name; remove the line for jobrouter"
             self.faults.append(Diagnostic("route-router-name", message, span=span, help=help_text))
         constraint = self.tried(None, self._constraint)
         chirp = "CHIRP_DELAYED_UPDATE_PREFIX"
@@ -238,8 +236,8 @@ class SettingsReader:
             Expression.parse(Source(f"({text}) && true"))
         except ClassAdSyntaxError:
             knob = self._from.find(_CONSTRAINT)
-            message = "a comment hides what HTCondor puts after the constraint: its router ends at the first poll"
-            help_text = "take the comment out; a line that begins with # may have it"
+            message = "a comment hides what HTCondor adds after the constraint: its router ends at the first poll"
+            help_text = "remove the comment; a line that begins with # may have it"
             span = None if knob is None else knob.span
             raise InvalidConfig(Diagnostic("knob-value", message, span=span, help=help_text)) from None
         return found
@@ -339,8 +337,8 @@ class RouteValues:
         value = as_integer(text, self._context)
         if value is None:
             instead = default()
-            message = f"{name} = {text[:40]} is no integer: it becomes {instead}"
-            advice = "write a number; a macro of the job is not known when a route loads"
+            message = f"{name} = {text[:40]} is not an integer: it becomes {instead}"
+            advice = "write a number; macros of the job are unknown when a route loads"
             self._warn("route-limit", message, name, advice)
             return instead
         return max(-(1 << 31), min(value, (1 << 31) - 1))
@@ -350,7 +348,7 @@ class RouteValues:
         text = self.text(name)
         value = None if text is None else as_real(text, self._context)
         if text is not None and value is None:
-            message = f"{name} = {text[:40]} is no number: it becomes {default:g}"
+            message = f"{name} = {text[:40]} is not a number: it becomes {default:g}"
             self._warn("route-limit", message, name, "write a number")
         return default if value is None else value
 
@@ -370,7 +368,9 @@ class RouteValues:
             return Expression.parse(Source(text, name), old=True, open_choice=True) if text else None
         except ClassAdSyntaxError as error:
             why = error.diagnostics[0]
-            self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
+            self._warn(
+                "route-expression", f"{name} is not an expression, and never holds: {why.message}", name, why.help
+            )
             return None
 
     def _warn(self, code: str, message: str, name: str, advice: str | None) -> None:
@@ -448,7 +448,7 @@ class _Loader:
             begin = self.took.sources[0].span(0, 0) if self.took.sources else None
             self._fault("route-names", message, self._place(NAMES) or begin, self._to_list())
         if len(names) > MOST_ROUTES:
-            self._fault("route-many", f"crondor takes no more than {MOST_ROUTES} routes", self._place(NAMES))
+            self._fault("route-many", f"crondor reads no more than {MOST_ROUTES} routes", self._place(NAMES))
             return names[:MOST_ROUTES]
         return names
 
@@ -456,8 +456,8 @@ class _Loader:
         """Return what to write if there is no list of routes."""
         if self._has_old_routes:
             return (
-                "the routes here are ClassAds: --legacy routes by them as HTCondor up to 24 does,"
-                " crondor route convert writes them new"
+                "the routes here are ClassAds: --legacy routes by them like HTCondor up to 24, crondor route convert "
+                "converts them"
             )
         named = (knob.name for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower()))
         defined = [name[len(ROUTE) :] for name in named if not is_misspelt_list(name)]
@@ -473,7 +473,7 @@ class _Loader:
             knob = self._knob(TRANSFORM + name)
             if knob is None or not knob.text:
                 message = f"{TRANSFORM}{name} not found"
-                help_text = f"define it, or take {name} out of {list_knob}; without it nothing is routed"
+                help_text = f"define it, or remove {name} from {list_knob}; otherwise nothing is routed"
                 self._fault("route-transform", message, self._place(list_knob, name), help_text)
                 continue
             try:
@@ -497,23 +497,23 @@ class _Loader:
                 message = (
                     f"while parsing {ROUTE}{name} found and overwrite a route from {earlier.name} with the same name"
                 )
-                self._warn("route-twice", message, self._place(NAMES, name), f"{NAMES} lists it twice: leave one out")
+                self._warn("route-twice", message, self._place(NAMES, name), f"{NAMES} lists it twice: remove one")
             loaded[name.lower()] = route
         return tuple(loaded[name.lower()] for name in listed if name.lower() in loaded)
 
     def _route(self, name: str, *, needs_requirements: bool) -> Route | None:
         knob = self._knob(ROUTE + name)
         if name.upper() == "NAMES":
-            self._reject(name, None, _error("route-name", "NAMES is no name for a route: HTCondor skips it"))
+            self._reject(name, None, _error("route-name", "NAMES cannot be the name of a route: HTCondor skips it"))
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
-            help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
+            help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or remove {name} from the list"
             if self._has_old_routes:
-                help_text = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert writes it new"
+                help_text = "if it is a ClassAd of JOB_ROUTER_ENTRIES: crondor route convert converts it"
             if not is_name(name):
-                help_text = "a name has letters, digits, _ . and /; commas or blanks stand between two"
+                help_text = "a name has letters, digits, _ . and /; names are separated by commas or blanks"
                 if name.startswith("#"):
-                    help_text = "a comment needs a line of its own: this is a part of the list"
+                    help_text = "a comment needs a line of its own: this is part of the list"
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"
@@ -530,7 +530,7 @@ class _Loader:
         if text.startswith(("[", "/*")):
             word = re.split(r"\s", text, maxsplit=1)[0]
             message = f"{word[:40]} is not a valid transform keyword: this route is written as a ClassAd"
-            help_text = "HTCondor 25 takes no ClassAd routes any more; crondor route convert writes it new"
+            help_text = "HTCondor 25 takes no ClassAd routes any more; crondor route convert converts it"
             self._reject(name, knob, _error("route-classad", message, knob.place().part(0, len(word)), help_text))
             return None
         try:
@@ -552,7 +552,7 @@ class _Loader:
         said = RouteValues(name, knob, transform, self.facts, self._warn)
         universe = universe_number(transform.universe or "")
         if transform.universe and not universe:
-            message = f"UNIVERSE {transform.universe[:40]} is no universe: it counts as not given"
+            message = f"UNIVERSE {transform.universe[:40]} is not a universe: it counts as not given"
             self._warn("route-universe", message, said.place("universe"), "write a name like GRID or VANILLA")
         universe = universe or said.integer("TargetUniverse", lambda: GRID)
         resource = said.unquoted("GridResource") if universe == GRID else None

@@ -255,7 +255,7 @@ def _unremapped(ad: ClassAd, context: Context) -> Iterator[Diagnostic]:
         try:
             found = remapped(rules, file)
         except EndlessRemaps:
-            message = f"TransferOutputRemaps lead on from {file} without end: {name} stays as it is"
+            message = f"TransferOutputRemaps lead on from {file} endlessly: {name} stays as it is"
             yield Diagnostic("endless-remaps", message, Severity.WARNING, help="let each rule lead to a file itself")
             continue
         if found is not None:
