@@ -254,7 +254,7 @@ def test_files_that_are_no_jobs_stop_no_others(made: Made, tmp_path: Path) -> No
     assert 'CrondorRun = "hourly.sub#0@' in found.out
     for name in ("open", "pipe", "folder", "link"):
         assert f"error: {name}.sub: " in found.err
-    assert "moving.sub#0: its DeferralTime is another at each look" in found.err
+    assert "moving.sub#0: its DeferralTime differs at each evaluation" in found.err
     assert "CRN002" in found.err
     tmp_path.chmod(0o777)
     found = crondor("hook", "fetch-work", *options, "--now", "2026-11-25 13:00")
@@ -361,7 +361,7 @@ def test_what_a_flood_shows_is_short(made: Made) -> None:
     assert found.status == 1
     assert len(found.out) < 20_000
     assert "characters more" in found.out
-    assert "HTCondor     takes 10240 bytes of it" in found.out
+    assert "HTCondor     reads 10240 bytes of it" in found.out
 
 
 def _not_permitted(*_: object, **__: object) -> int:

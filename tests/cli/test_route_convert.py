@@ -92,7 +92,7 @@ def test_a_malformed_route_is_reported_and_the_others_are_converted(tmp_path: Pa
     path.write_text('JOB_ROUTER_ENTRIES = [ Name = "a"; x = ) ] [ Name = "b"; Requirements = true ]\n')
     result = crondor("route", "convert", "--config", str(path))
     assert result.status == 1
-    assert f"{path}:1:40: error: malformed route in JOB_ROUTER_ENTRIES, left out:" in result.err
+    assert f"{path}:1:40: error: malformed route in JOB_ROUTER_ENTRIES, ignored:" in result.err
     assert result.out.endswith("JOB_ROUTER_ROUTE_NAMES = b\n")
 
 

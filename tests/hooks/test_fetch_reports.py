@@ -129,7 +129,7 @@ def test_a_report_of_another_user_counts_for_nothing(party: Party) -> None:
     party.fetch()
     party.be("bob", lambda: party.tell(HookType.JOB_EXIT))
     (finding,) = party.source().catch_up(NOON + 2)
-    assert "tells of a.sub#0@1795608000, a run of alice's" in finding.message
+    assert "reports about a.sub#0@1795608000, a run of alice's" in finding.message
     assert (party.run().state, list(party.folder.iterdir())) == (FetchRunState.OFFERED, [])
     Reports(party.state).leave(RunReport(KEY, FetchRunState.RUNNING, NOON + 3, {}))
     assert party.source().catch_up(NOON + 4) == []
