@@ -43,13 +43,13 @@ _NO_NAME: Final = re.compile(r"[\\\"'$]|://")
 _MAGIC: Final = re.compile(r"[*?]")
 
 
-@rule("CRN570", "no-file", Severity.WARNING, "a named file that does not exist on this host", most=MANY)
+@rule("CRN570", "no-file", Severity.WARNING, "a named file that does not exist", most=MANY)
 def no_file(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit refuses a job without its executable; a job without an input file is held when it should start."""
     yield from _missing(file, is_folder=False)
 
 
-@rule("CRN571", "no-folder", Severity.WARNING, "a named folder that does not exist on this host", most=MANY)
+@rule("CRN571", "no-folder", Severity.WARNING, "a named folder that does not exist", most=MANY)
 def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
     """HTCondor creates no folder: output for a missing one is not written, and the job is held."""
     yield from _missing(file, is_folder=True)
