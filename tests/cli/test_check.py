@@ -339,7 +339,7 @@ def test_fix_shows_a_diff_and_changes_nothing(write: Write) -> None:
     result = check("--fix", path)
     assert result.status == 1
     assert "-cron_minutes = 0\n+cron_minute = 0\n" in result.out
-    assert "add --write" in result.err
+    assert "--write changes it" in result.err
     assert Path(path).read_text(encoding="utf-8") == before
 
 
