@@ -336,7 +336,7 @@ def test_a_queue_inside_a_value_is_none(line: str) -> None:
     [
         ("+Requirements = Memory > 5\n", "+Requirements"),
         ("MY.requirements = Memory > 5\n", "+Requirements"),
-        ("if false\nrequirements = Memory > 5\nendif\n", "no expression"),
+        ("if false\nrequirements = Memory > 5\nendif\n", "not a valid expression"),
     ],
 )
 def test_requirements_that_would_undo_the_clause_are_refused(line: str, said: str) -> None:
