@@ -75,7 +75,7 @@ class Worker:
             return None
         try:
             with pathlib.Path(file).open(encoding="utf-8") as opened:
-                lines = opened.read(_ADDRESS).splitlines()
+                lines = opened.read(_ADDRESS).split("\n")
         except OSError as error:
             raise LookupError(f"cannot locate the schedd by its address file {file}: {error.strerror}") from error
         if not lines or not lines[0].startswith("<"):

@@ -31,6 +31,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     for bound, most in (
         ("crondor.job_queue.mirror._MAX_KNOWN", 200),
         ("crondor.router.table.route._MOST_NAMES", 4),
+        ("crondor.monitor.queue_watch._MOST_TERMS", 40),
         ("crondor.schedd.reading._MOST_KNOWN", 40),
         ("crondor.transform.plan._MOST_PLANS", 4),
         ("tests.soak.files._AT_ONCE", CLUSTER),

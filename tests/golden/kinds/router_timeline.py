@@ -333,7 +333,7 @@ def _token(entry: LogEntry) -> str:
     if entry.what is RouterEvent.HOOK_ANSWER and HookType.TRANSLATE_JOB.value in entry.text:
         if "exited with status" in entry.text:
             return "hook failed"
-        if "no attribute" in entry.text:
+        if "not an attribute" in entry.text:
             return "hook output refused"
     return _SAID.get(entry.what, "")
 
