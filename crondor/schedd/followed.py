@@ -126,8 +126,10 @@ class FollowedSchedd:
     def _look_again(self, jobs: Sequence[JobId]) -> None:
         """Ask the schedd about late jobs that the log mentions: somebody else may have overwritten what was written."""
         for start in range(0, len(jobs), _CHUNK):
+            chunk = tuple(jobs[start : start + _CHUNK])
+            names = {name for job in chunk for name in self._written[job].texts}
             try:
-                ads = self._schedd.jobs(Selection(jobs=tuple(jobs[start : start + _CHUNK])))
+                ads = self._schedd.jobs(Selection(jobs=chunk), names)
             except ScheddError:
                 return
             for ad in ads:

@@ -18,7 +18,6 @@ _PATIENCE: Final = 30  # seconds until a scheduler has answered, and a worker ha
 # What answers depend on: the same releases there as here, if they are here.
 _ALIKE: Final = ("crondor", "pcre2", "tzdata", "holidays")
 
-
 _release = metadata.version
 
 
@@ -36,14 +35,20 @@ class _Answer:
 
     def result(self) -> Any:  # noqa: ANN401
         """Wait for it; errors of the work itself are part of an answer. Raises ClusterProblem."""
-        try:
+        with _losses():
             return self._future.result()
-        except Exception as error:  # noqa: BLE001 - whatever distributed raises
-            raise _lost(error) from None
 
 
-def _lost(error: Exception) -> ClusterProblem:
-    return ClusterProblem(f"the cluster was lost, the output is not complete ({type(error).__name__})")
+@contextmanager
+def _losses() -> Iterator[None]:
+    """Raise ClusterProblem for whatever distributed raises in the block."""
+    try:
+        yield
+    except ClusterProblem:
+        raise
+    except Exception as error:  # noqa: BLE001 - it has many errors, and not one base
+        message = f"the cluster was lost, the output is not complete ({type(error).__name__})"
+        raise ClusterProblem(message) from None
 
 
 class Workers(NamedTuple):
@@ -74,19 +79,13 @@ def workers_of(address: str, do: Callable[[Any, Any], Any], work: Callable[[Any]
         reason = f"{error}" or type(error).__name__
         raise ClusterProblem(f"no Dask scheduler answers at {printable(address)}: {printable(reason)}") from None
     with client:
-        try:
+        with _losses():
             _check(client)
             sent = client.scatter(work, broadcast=True, hash=False)
-        except ClusterProblem:
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
-            raise _lost(error) from None
 
         def submit(task: object) -> _Answer:
-            try:
+            with _losses():
                 return _Answer(client.submit(do, sent, task, pure=False))
-            except Exception as error:  # noqa: BLE001 - as above
-                raise _lost(error) from None
 
         yield Workers(submit, lambda: sum(client.nthreads().values()))
 

@@ -172,9 +172,9 @@ def _of_log(
     return made
 
 
-def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
-    """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
-    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner, address_file=asked.address_file)
+def live_of(asked: QueueOptions) -> LiveSchedd:
+    """Return the live schedd that was asked for."""
+    return LiveSchedd(asked.name, asked.pool, address_file=asked.address_file)
 
 
 def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:

@@ -260,10 +260,13 @@ class Router:
 
     def _narrow(self) -> None:
         """Have schedds that are asked at each poll send the jobs that matter only."""
+        schedds = [view.schedd for view in {self._sources, self._others}]
+        narrowing = [schedd for schedd in schedds if isinstance(schedd, Narrowing)]
+        if not narrowing:
+            return
         waiting, own = queue_parts(self._context.table, self.options.owner, _NEEDED)
-        for view in {self._sources, self._others}:
-            if isinstance(view.schedd, Narrowing):
-                view.schedd.narrow((waiting, own) if view is self._sources else (own,))
+        for schedd in narrowing:
+            schedd.narrow((waiting, own) if schedd is self._sources.schedd else (own,))
 
     def poll(self) -> bool:
         """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.
