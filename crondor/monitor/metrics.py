@@ -193,15 +193,15 @@ class _Server:
         while not self._is_over:
             self._asyncore.loop(timeout=1.0, use_poll=True, map=self._open, count=1)
             if len(channels) > MOST_CONNECTIONS:
-                min(channels.values(), key=_waits).handle_close()
-        self._server.task_dispatcher.shutdown()
-        self._asyncore.close_all(self._open)
+                _one_too_many(channels.values()).handle_close()
 
     def end(self) -> None:
         """Close what is open, and wait for it."""
         self._is_over = True
         self._server.pull_trigger()
         self._thread.join()
+        self._server.task_dispatcher.shutdown()
+        self._asyncore.close_all(self._open)  # not by the thread, which might close the trigger before it is pulled
 
 
 def _listening(address: Address) -> socket.socket:
@@ -230,9 +230,17 @@ class _Channel(Protocol):
     def handle_close(self) -> None: ...
 
 
-def _waits(channel: _Channel) -> tuple[bool, float]:
-    """Return a key by which the connection comes first that can be closed with the least harm."""
-    return bool(channel.requests or channel.total_outbufs_len), channel.creation_time
+def _one_too_many(channels: Iterable[_Channel]) -> _Channel:
+    """Return the oldest of those that wait for an answer or of those that do not, whichever are more.
+
+    So neither many that never ask nor many that never take their answer push out one that has just come.
+    """
+    waiting: list[_Channel] = []
+    silent: list[_Channel] = []
+    for channel in channels:
+        (waiting if channel.requests or channel.total_outbufs_len else silent).append(channel)
+    more = silent if len(silent) >= len(waiting) else waiting
+    return min(more, key=lambda channel: channel.creation_time)
 
 
 class _Samples:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from importlib.resources import files
@@ -17,7 +18,7 @@ from unittest.mock import patch
 
 import click
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crondor.monitor.metrics import FAMILIES, MOST_CONNECTIONS, Address, Metrics
@@ -193,6 +194,34 @@ def test_connections_that_take_nothing_keep_no_scrape_waiting(tmp_path: Path, se
         assert threading.active_count() == threads
         assert len(selectable()) - before - 300 <= MOST_CONNECTIONS
     assert threading.active_count() < threads
+
+
+def test_a_scrape_is_not_pushed_out_before_it_has_asked(tmp_path: Path) -> None:
+    """Where all others wait for an answer, one that has only connected is not the one to close."""
+    may_answer = threading.Event()
+
+    class Slow(Metrics):
+        def collect(self) -> Iterator[Metric]:
+            may_answer.wait(SLOWEST)
+            return super().collect()
+
+    metrics = Slow()
+    metrics.update(*looked(tmp_path))
+    with ExitStack() as stack:
+        port = stack.enter_context(metrics.served(Address("127.0.0.1", 0)))
+        stack.callback(may_answer.set)
+        opened = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), SLOWEST)) for _ in range(MOST_CONNECTIONS)
+        ]
+        for each in opened:
+            each.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        scrape = HTTPConnection("127.0.0.1", port, timeout=SLOWEST)
+        stack.callback(scrape.close)
+        scrape.connect()
+        assert opened[0].recv(1) == b""  # the oldest has been closed for it
+        scrape.request("GET", "/metrics")
+        may_answer.set()
+        assert scrape.getresponse().status == 200
 
 
 def selectable() -> list[int]:
