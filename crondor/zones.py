@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import struct
 import zoneinfo
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -338,8 +338,7 @@ def _data(key: str) -> bytes:
         if path.is_file():
             with path.open("rb") as file:
                 return file.read(_MOST)
-    *packages, name = key.split("/")
     try:
-        return resources.files(".".join(("tzdata", "zoneinfo", *packages))).joinpath(name).read_bytes()
+        return pkgutil.get_data("tzdata", f"zoneinfo/{key}") or b""
     except (ImportError, OSError):
         return b""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 from crondor._types import late
 
 if TYPE_CHECKING:
+    from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
     from crondor.knowledge.words import (
-        NEWEST,
-        OLDEST,
         Attribute,
         AttributeTable,
         AttributeType,
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
         ConfigKnob,
         KnobKind,
         KnobTable,
-        Release,
-        Releases,
         Setting,
         SubmitCommand,
         SubmitMacro,
@@ -66,19 +63,9 @@ __all__ = [
     "transform_commands",
 ]
 
-_ATTRIBUTES: Final = "crondor.knowledge.words"
-_COMMANDS: Final = "crondor.knowledge.words"
-_KNOBS: Final = "crondor.knowledge.words"
-_LANGUAGE: Final = "crondor.knowledge.words"
-_RELEASES: Final = "crondor.knowledge.words"
-_HOMES: Final = {
-    **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
-    **dict.fromkeys(("gpu_properties", "job_attributes", "machine_attributes"), _ATTRIBUTES),
-    **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
-    **dict.fromkeys(("ConfigKnob", "KnobKind", "KnobTable", "config_knobs"), _KNOBS),
-    **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "TransformCommand"), _LANGUAGE),
-    **dict.fromkeys(("classad_functions", "submit_macros", "transform_commands"), _LANGUAGE),
-    **dict.fromkeys(("NEWEST", "OLDEST", "Release", "Releases"), _RELEASES),
-}
+_RELEASES: Final = ("NEWEST", "OLDEST", "Release", "Releases")
+_HOMES: Final = dict.fromkeys(__all__, "crondor.knowledge.words") | dict.fromkeys(
+    _RELEASES, "crondor.knowledge.releases"
+)
 
 __getattr__, __dir__ = late(__name__, _HOMES)

@@ -14,7 +14,7 @@ from crondor.calendar import DAY
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
 from crondor.job.expressions import cron_literals, submitted_schedule
-from crondor.knowledge.words import NEWEST, Release
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint.made import LONGEST, MOST_JOBS, MadeJobs, make_jobs
 from crondor.lint.rule import RuleHit
 from crondor.lint.schedules import CRON_NAMES, Crontab, OwnSchedule, own_schedule, read_crontab

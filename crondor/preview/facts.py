@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from calendar import timegm
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timezone, tzinfo
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -107,7 +106,7 @@ class ExplainedJob:
         """Return whether the schedule names the requested time, which the clock skips."""
         if self.skipped is None or self.schedule is None or self.schedule.recurrence is None:
             return False
-        asked = timegm(self.skipped.wall.timetuple())
+        asked = int(self.skipped.wall.replace(tzinfo=timezone.utc).timestamp())
         return self.schedule.recurrence.wall_clock.after(asked - 1) == asked
 
     @property

@@ -6,7 +6,6 @@ import errno
 import functools
 import os
 import re
-import secrets
 import stat
 import sys
 import threading
@@ -219,7 +218,7 @@ def _as_host(path: str, who: Account | None, deed: Callable[[], _T]) -> _T:
 def _begun(real: str) -> tuple[int, str]:
     """Create a similar file next to the present or future one at a path; return its descriptor and name."""
     with folder_of(real) as (folder, name):
-        part = f".crondor-{secrets.token_hex(8)}"
+        part = f".crondor-{os.urandom(8).hex()}"
         try:
             os.close(os.open(name, _CHANGING, dir_fd=folder))  # a file without write permission is not replaced either
             before = os.open(name, _READING, dir_fd=folder)
@@ -270,7 +269,7 @@ def _replace(real: str, old: bytes, new: bytes) -> None:
 
 def _written(folder: int, before: int, state: os.stat_result, new: bytes) -> str:
     """Write a file next to an old one, with all its attributes except the text, and return its name. Raises OSError."""
-    part = f".crondor-{secrets.token_hex(8)}"
+    part = f".crondor-{os.urandom(8).hex()}"
     fresh = os.open(part, _MAKING, 0o600, dir_fd=folder)
     try:
         with os.fdopen(os.dup(fresh), "wb") as file:
@@ -359,7 +358,7 @@ def _replace_there(path: Path, old: bytes, new: bytes) -> None:
 
 @contextmanager
 def _whole_there(path: Path) -> Iterator[BinaryIO]:
-    part = path.with_name(f".crondor-{secrets.token_hex(8)}")
+    part = path.with_name(f".crondor-{os.urandom(8).hex()}")
     try:
         with part.open("xb") as file:
             yield file

@@ -13,7 +13,7 @@ import click
 
 from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.kinds import FileKind
-from crondor.knowledge.words import NEWEST, Release
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
 from crondor.lint.submit import offered
 from crondor.submit import SubmitFile

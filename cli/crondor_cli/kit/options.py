@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, printable
-from crondor.knowledge.words import NEWEST, OLDEST, Release
+from crondor.knowledge.releases import NEWEST, OLDEST, Release
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import find

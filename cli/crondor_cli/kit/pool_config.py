@@ -10,7 +10,7 @@ from crondor.access_point import AccessPoint, read_access_point
 from crondor.classad.scope import Context
 from crondor.config import read_config
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.knowledge.words import NEWEST, Release
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.preview.jobs import Job, ReadingTerms
 from crondor.preview.stored import schedules_of
 from crondor.submit import SubmitFile

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, auto
+from typing import NamedTuple
 
 from crondor.calendar import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
 from crondor.diagnostics import CrondorError, Diagnostic, Source, similar
@@ -14,8 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SECOND = timedelta(seconds=1)
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """Wall-clock times that a zone skips.
 
     ``begin`` is the first skipped time and ``end`` the first that exists again, at ``instant`` (epoch seconds).
@@ -116,8 +115,7 @@ class TokenKind(Enum):
     MARK = auto()
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a typed time: its kind, its text in lower case, and where it stands in ``source``."""
 
     kind: TokenKind
@@ -401,8 +399,7 @@ _ABBREVIATION = re.compile("[A-Z]{3,5}")  # of a zone: CET, AEST
 _NO_LENGTH = frozenset({"month", "months", "mo", "year", "years", "yr", "y"})
 
 
-@dataclass(frozen=True)
-class _Now:
+class _Now(NamedTuple):
     """What relative times are counted from."""
 
     epoch: int
@@ -417,8 +414,7 @@ class _Now:
         return self.wall.date()
 
 
-@dataclass(frozen=True)
-class _Parts:
+class _Parts(NamedTuple):
     """The tokens of a time: what says the day (or the distance), the time of day, the offset from UTC."""
 
     day: tuple[Token, ...]

@@ -23,7 +23,7 @@ from crondor.diagnostics import CrondorError, Severity, Source, render
 from crondor.editing import CheckedText, EditSettings, check_text, kind_of
 from crondor.editing.findings import compiled, explanation
 from crondor.editing.reading import HintKind, ReadText
-from crondor.knowledge.words import NEWEST, Release
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckSettings, TextEdit
 from crondor.lint.subject import CheckMemory
 from crondor_cli.kit.files import files_of, user_folder

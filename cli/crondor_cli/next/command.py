@@ -26,7 +26,7 @@ from crondor_cli.next.asked import show_asked
 from crondor_cli.next.shown import print_runs
 
 if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
+    from crondor.knowledge.releases import Release
     from crondor_cli.next import results
 
 

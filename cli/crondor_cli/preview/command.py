@@ -27,7 +27,7 @@ from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, us
 from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
+    from crondor.knowledge.releases import Release
     from crondor.transform.apply import AttributeChange
     from crondor_cli.preview import results
 

@@ -36,7 +36,7 @@ from crondor_cli.simulate.shown import (
 )
 
 if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
+    from crondor.knowledge.releases import Release
     from crondor_cli.simulate import results
 
 

@@ -10,10 +10,9 @@ from typing import Final
 from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.diagnostics import CrondorError, Severity, Span, similar
 from crondor.job.attributes import split_environment
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.knowledge.words import (
-    NEWEST,
     CommandType,
-    Release,
     Setting,
     SubmitCommand,
     job_attributes,

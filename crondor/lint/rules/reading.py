@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span
-from crondor.knowledge.words import OLDEST, Release
+from crondor.knowledge.releases import OLDEST, Release
 from crondor.lint.made import MOST_JOBS
 from crondor.lint.rule import Fix, Rule, RuleHit, rule
 from crondor.lint.rules.deferral import bad_expression, bad_number, no_universe
