@@ -57,13 +57,20 @@ def separate_runner() -> CliRunner:
     return CliRunner(**asked)  # type: ignore[arg-type]
 
 
-def crondor(*arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None) -> Result:
-    """Run the command in this process, main() included, with Berlin as its local zone; its JSON fits its schema."""
+def crondor(
+    *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None, columns: int | None = None
+) -> Result:
+    """Run the command in this process, main() included, with Berlin as its local zone; its JSON fits its schema.
+
+    With ``columns`` both streams are terminals of that width.
+    """
     runner = separate_runner()
-    environment = {"TZ": ZONE, "NO_COLOR": None, "COLUMNS": "100", **(env or {})}
+    environment = {"TZ": ZONE, "NO_COLOR": None, "COLUMNS": str(columns or 100), **(env or {})}
     with (
         runner.isolation(stdin, env=environment) as (out, err, *_),
         patch.object(sys, "argv", ["crondor", *arguments]),
+        patch.object(sys.stdout, "isatty", lambda: columns is not None),
+        patch.object(sys.stderr, "isatty", lambda: columns is not None),
         pytest.raises(SystemExit) as end,
     ):
         main()

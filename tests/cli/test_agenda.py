@@ -22,7 +22,6 @@ from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec, Dialect
 from tests.cli.conftest import Write
 from tests.cli.running import EXAMPLES, NOW, Result, at_now, crondor, environment, process
-from tests.cli.terminal import on_screen
 
 MIDNIGHT = ("--from", "tomorrow")
 
@@ -180,10 +179,8 @@ def test_the_table_is_narrow(queue: int, first: str, second: str, said: str | No
 def test_the_table_fits_its_screen(columns: int, queue: int, date: str, rows: int, cron: Callable[..., str]) -> None:
     """Dates give way first, then a day is several rows, the last of which has the sum."""
     path = cron("* * * * *", queue=f"queue {queue}")
-    seen = on_screen(
-        "agenda", "--now", NOW, "--tz", "Europe/Berlin", "--days", "1", *MIDNIGHT, path, columns=columns
-    ).sent.splitlines()
-    days = [row for row in seen if row.startswith(date)]
+    seen = crondor("agenda", "--now", NOW, "--tz", "Europe/Berlin", "--days", "1", *MIDNIGHT, path, columns=columns)
+    days = [row for row in seen.lines if row.startswith(date)]
     assert len(days) == rows
     assert all(len(row) <= columns for row in days)
     assert days[-1].split()[-1] == str(1440 * queue)
@@ -556,18 +553,17 @@ def lanes(path: Path) -> int:
     return sum(element.get("id", "").startswith("lane-") for element in svg(path).iter())
 
 
-def test_a_picture_has_a_lane_for_each_job(cron: Callable[..., str], tmp_path: Path) -> None:
-    """Three jobs, thirty, forty jobs of which thirty-one share the last lane or have one, none at all."""
+@pytest.mark.parametrize(("jobs", "expected"), [(2, 2), (4, 4), (6, 4), (0, 0)])
+def test_a_picture_has_a_lane_for_each_job(
+    jobs: int, expected: int, cron: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are too many share the last one; jobs without a start, and invalid ones, have none."""
+    monkeypatch.setattr("crondor_cli.agenda.plot.MOST_LANES", 4)
     path = tmp_path / "plot.svg"
-    many = [cron(f"{n} {n % 24} * * *", name=f"{n}.sub") for n in range(40)]
-    cases = [(many[:3], 3), (many[:30], 30), (many, 30)]
-    for files, expected in cases:
-        assert agenda(*files, "--plot", str(path)).status == 0
-        assert lanes(path) == expected
-    assert agenda(cron("0 0 1 1 *"), "--plot", str(path)).status == 0
-    assert lanes(path) == 0
-    assert agenda(cron("60 0 1 1 *"), "--plot", str(path)).status == 1
-    assert lanes(path) == 0
+    files = [cron(f"{n} {n} * * *", "cron_window = QDate", name=f"{n}.sub") for n in range(jobs)]
+    files += [cron("0 0 1 1 *", name="idle.sub"), cron("60 0 1 1 *", name="bad.sub")]
+    assert agenda(*files, "--days", "1", *MIDNIGHT, "--plot", str(path)).status == 1
+    assert lanes(path) == expected
 
 
 def test_what_requirements_keep_out_is_no_start(write: Write) -> None:
@@ -579,35 +575,27 @@ def test_what_requirements_keep_out_is_no_start(write: Write) -> None:
     assert len(agenda(path, *MIDNIGHT, "--days", "1", "--dialect", "htcondor", "--format", "json").data["busiest"]) == 4
 
 
-def test_a_picture_is_the_same_every_time(tmp_path: Path) -> None:
+def test_a_picture_is_the_same_every_time(cron: Callable[..., str], tmp_path: Path) -> None:
     """No date, no random ids; it is drawn beside the table, which does not change."""
-    files = [str(path) for path in EXAMPLES[:3]]
+    options = (cron("0 6 * * *"), "--days", "1", *MIDNIGHT)
     drawn = []
     for name in ("a.svg", "b.SVG"):
-        result = agenda(*files, "--plot", str(tmp_path / name))
-        assert result == agenda(*files)
+        result = agenda(*options, "--plot", str(tmp_path / name))
+        assert result == agenda(*options)
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     assert b"<dc:date>" not in drawn[0]
 
 
 def test_png_and_odd_names(cron: Callable[..., str], tmp_path: Path) -> None:
-    """Formulas, letters without a glyph, very long names, clock changes, dense jobs and many days."""
+    """Formulas, letters without a glyph, very long names, a clock change, dense jobs and many days."""
     names = ["$x$ [1]{}.sub", "日本.sub", f"{'long' * 40}.sub", "_hidden.sub"]
     files = [cron("* * * * *", name=name, queue="queue 5000") for name in names]
     files.append(cron("30 2 * * *", "cron_window = 1 + 1", name="window.sub"))
     path = tmp_path / "plot.png"
-    for days, start in (("4", "2027-03-26 13:00"), ("12", "2026-10-20")):
-        result = agenda(*files, "--days", days, "--from", start, "--plot", str(path))
-        assert (result.status, result.err) == (0, "")
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-
-
-def test_an_expression_for_a_window_has_no_band(cron: Callable[..., str], tmp_path: Path) -> None:
-    """Its starts are known all the same."""
-    path = tmp_path / "plot.svg"
-    assert agenda(cron("30 2 * * *", "cron_window = QDate"), "--plot", str(path)).status == 0
-    assert lanes(path) == 1
+    result = agenda(*files, "--days", "11", "--from", "2027-03-26 13:00", "--plot", str(path))
+    assert (result.status, result.err) == (0, "")
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 def test_a_picture_that_cannot_be_written_is_wrong_usage(cron: Callable[..., str], tmp_path: Path) -> None:
@@ -637,7 +625,7 @@ def test_without_matplotlib_the_command_says_how_to_get_it(
 def test_matplotlib_is_imported_for_a_picture_only() -> None:
     """It is slow."""
     script = "from crondor_cli.main import cli; cli(standalone_mode=False); import sys; print(sorted(sys.modules))"
-    command = [sys.executable, "-c", script, "agenda", str(EXAMPLES[0])]
+    command = [sys.executable, "-c", script, "agenda", str(EXAMPLES[0]), "--days", "1"]
     ended = subprocess.run(command, env=environment(), capture_output=True, check=True, text=True)
     loaded = ended.stdout.splitlines()[-1]
     assert "'crondor_cli.agenda.shown'" in loaded
@@ -648,6 +636,6 @@ def test_no_display_is_needed(tmp_path: Path) -> None:
     """Whatever backend the environment asks for."""
     path = tmp_path / "plot.png"
     changes = {"DISPLAY": None, "MPLBACKEND": "TkAgg", "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR")}
-    ended = process("agenda", str(EXAMPLES[0]), "--plot", str(path), env=changes)
+    ended = process("agenda", "-", "--days", "1", "--plot", str(path), stdin=b"cron_minute = 5\nqueue\n", env=changes)
     assert ended.returncode == 0
     assert path.stat().st_size > 10_000

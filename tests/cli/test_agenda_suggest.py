@@ -234,14 +234,11 @@ def test_longer_runs_hold_more_slots(files: list[str]) -> None:
     assert short < long
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_the_picture_is_drawn_and_the_same_twice(files: list[str], tmp_path: Path, suffix: str) -> None:
-    """Before and after, in both forms."""
-    pytest.importorskip("matplotlib")
-    pictures = [tmp_path / f"{n}.{suffix}" for n in range(2)]
-    for picture in pictures:
-        suggest("--plot", str(picture), *files)
-    assert pictures[0].read_bytes() == pictures[1].read_bytes()
-    if suffix == "svg":
-        text = pictures[0].read_text(encoding="utf-8")
-        assert "<svg" in text
+def test_the_picture_is_drawn_and_the_same_twice(files: list[str], tmp_path: Path) -> None:
+    """Before and after."""
+    drawn = []
+    for name in ("a.svg", "b.svg"):
+        suggest("--plot", str(tmp_path / name), *files)
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    assert b"<svg" in drawn[0]

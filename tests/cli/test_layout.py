@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,10 +15,8 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import Diagnostic, Source, columns_of, render
 from crondor_cli.kit.screen import PROSE, fitted, in_columns, padded, prose, screen_columns
-from tests.cli.running import NOW, crondor
-from tests.cli.terminal import on_screen
+from tests.cli.running import NOW, ROOT, crondor
 
-CLOCKED = {"next", "explain", "compile", "check", "agenda", "simulate", "at", "export"}
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12)
 LINES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
 
@@ -138,48 +137,6 @@ def test_an_excerpt_fits_and_its_underline_is_below_the_piece(text: str, start: 
     assert len(plain) == 3
 
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-AT = ("--now", "2026-12-01", "--tz", "America/Argentina/Buenos_Aires")
-LONG = "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"
-ROUTES = ("--config", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routable.ads"))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compile", LONG, "--format", "submit", *AT),
-        ("compile", LONG, "--format", "json", *AT),
-        ("next", str(EXAMPLES / "nightly.sub"), "--format", "json", *AT),
-        ("next", "--at", "tomorrow 6:30", *AT),
-        ("check", "-", "--format", "github", *AT),
-        ("check", "-", "--statistics", "--format", "github", *AT),
-        ("check", "-", "--format", "json", *AT),
-        ("classad", "eval", 'strcat("a value of several words that is longer than the", " screen is wide")'),
-        ("export", str(EXAMPLES / "nightly.sub"), "--to", "crontab", *AT),
-        ("import", "crontab", "-", *AT),
-        ("route", "explain", "--summary", *ROUTES, "--format", "json"),
-        ("route", "apply", *ROUTES, "--format", "json"),
-        ("route", "apply", *ROUTES, "--diff"),
-        ("route", "diff", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routes-new.conf"), "--format", "markdown"),
-        ("route", "diff", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routes-new.conf"), "--format", "json"),
-        ("config", "schema", "compile"),
-    ],
-    ids=lambda arguments: " ".join(each for each in arguments if "/" not in each),
-)
-def test_no_terminal_breaks_what_programs_read_or_people_paste(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However narrow it is."""
-    stdin = "0 9 * * 1-5 a command of many words, which is longer than the terminal is wide\n"
-    if arguments[0] == "check":
-        stdin = "executable = a\ncron_minute = 61\nqueue\n"
-    wide = crondor(*arguments, stdin=stdin)
-    monkeypatch.setattr("crondor_cli.kit.screen.screen_columns", lambda _stream: 40)
-    narrow = crondor(*arguments, stdin=stdin)
-    assert max(map(len, wide.lines)) > 40
-    assert narrow.out == wide.out
-
-
 # What is pasted
 
 FILES = {
@@ -188,46 +145,65 @@ FILES = {
         *("cron_prep_time = 20", "cron_window = 0", "on_exit_remove = false", "queue", ""),
     ),
     "same.sub": ("executable = weekly.sh", "cron_minute = 0", "on_exit_remove = false", "queue", ""),
+    "bad.sub": ("executable = a", "cron_minute = 61", "queue", ""),
     "tab": (f"0,10,20,30,40,50 7 * * 1-5 /usr/local/bin/report --to {'a' * 30} --quiet --all -v", ""),
-    "routes.conf": (
+    "old.conf": (
         "JOB_ROUTER_ENTRIES @=end",
         f'[ Name = "A"; GridResource = "batch slurm {"x" * 40}"; Requirements = TARGET.RequestMemory <= 4096; ]',
         *("@end", ""),
     ),
+    "new.conf": ("JOB_ROUTER_ROUTE_NAMES = A", "JOB_ROUTER_ROUTE_A @=end", "  UNIVERSE VANILLA", "@end", ""),
 }
+LONG = "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"
+NARROW = 20  # columns
+FRIDAY = "last Friday of the month at 18:00 except 2026-12-25"
+ROUTES = ("--config", "routes.conf", "routable.ads")
 PASTED = [
     (("next", "weekly.sub"), "add to requirements:|canonical"),
     (("next", "--crontab", "*/7 */5 */3 */2 0"), "write:|portable"),
     (("explain", "weekly.sub"), "add to requirements:|canonical"),
     (("explain", "--crontab", "*/7 */5 */3 */2 0"), "write:|portable"),
-    (("compile", "last Friday of the month at 18:00 except 2026-12-25"), r"\w+ = "),
-    (("compile", "last Friday of the month at 18:00 except 2026-12-25", "--format", "submit"), ""),
+    (("compile", FRIDAY), r"\w+ = "),
+    (("compile", FRIDAY, "--format", "submit"), ""),
+    (("compile", LONG, "--format", "submit", "--tz", "UTC"), ""),
+    (("compile", FRIDAY, "--format", "json"), ""),
     (("check", "weekly.sub"), r" +[+-] "),
     (("check", "--fix", "weekly.sub"), r"[+-]\w"),
+    (("check", "bad.sub", "--format", "github"), ""),
+    (("check", "bad.sub", "--statistics", "--format", "github"), r"\|"),
+    (("check", "bad.sub", "--format", "json"), ""),
     (("import", "crontab", "tab"), ""),
     (("export", "--to", "crontab", "weekly.sub", "--command", "echo a b c d e f g h i j k l m n o p q r s t u"), ""),
     (("next", "--at", "2026-12-24 18:00"), "deferral_time"),
-    (("agenda", "same.sub", "weekly.sub", "--suggest"), r"[+-]\w"),
+    (("agenda", "same.sub", "weekly.sub", "--suggest"), r"[+-]\w|\w+ = "),
     (("simulate", "weekly.sub", "--transfer", "6m", "--days", "3"), r".*: change "),
-    (("route", "convert", "--config", "routes.conf"), ""),
-    (("config", "service", "router", "--show", "--", "--live", "--config", "routes.conf"), ""),
+    (("classad", "eval", 'strcat("a value of several words that is longer than the", " screen is wide")'), ""),
+    (("route", "convert", "--config", "old.conf"), ""),
+    (("route", "explain", "--summary", *ROUTES, "--format", "json"), ""),
+    (("route", "apply", *ROUTES, "--format", "json"), ""),
+    (("route", "apply", *ROUTES, "--diff"), ""),
+    (("route", "diff", "old.conf", "new.conf", "--format", "markdown"), ""),
+    (("route", "diff", "old.conf", "new.conf", "--format", "json"), ""),
+    (("config", "service", "router", "--show", "--", "--live", "--config", "old.conf"), ""),
+    (("config", "schema", "compile"), ""),
     (("next", "weekly.sub", "--format", "csv"), ""),
+    (("next", "weekly.sub", "--format", "json"), ""),
     (("explain", "weekly.sub", "--format", "json"), ""),
 ]
+CLOCKED = {"next", "explain", "compile", "check", "agenda", "simulate", "export", "import"}
 
 
-@pytest.mark.parametrize(("arguments", "lines"), PASTED, ids=lambda each: " ".join(each)[:30])
-def test_what_is_pasted_is_whole_on_a_narrow_terminal(
+@pytest.mark.parametrize(("arguments", "lines"), PASTED, ids=lambda each: " ".join(each)[:60])
+def test_what_is_pasted_or_read_is_whole_on_a_narrow_terminal(
     arguments: tuple[str, ...], lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Submit lines, clauses, crontab lines, routes, diffs, data: each is one line, however long, as in a file."""
+    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
     for name, text in FILES.items():
         (tmp_path / name).write_text("\n".join(text), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     clock = ("--now", NOW) if arguments[0] in CLOCKED else ()
-    printed = crondor(*arguments, *clock).out
-    expected = [line for line in printed.splitlines() if re.match(rf" *(?:{lines})", line)]
-    assert expected
-    seen = on_screen(*arguments, *clock, columns=40, folder=tmp_path)
-    shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", seen.sent).splitlines()
+    expected = [line for line in crondor(*arguments, *clock).lines if re.match(rf" *(?:{lines})", line)]
+    assert max(map(len, expected)) > NARROW
+    shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", crondor(*arguments, *clock, columns=NARROW).out).splitlines()
     assert [line for line in expected if line not in shown] == []
