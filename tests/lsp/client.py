@@ -25,6 +25,7 @@ class Client:
         self.said: Queue[dict[str, Any] | None] = Queue()
         self.capabilities: dict[str, Any] = {}
         self._kept: list[dict[str, Any]] = []
+        self._open: list[str] = []
         self._id = 0
         Thread(target=self._listen, daemon=True).start()
 
@@ -103,7 +104,20 @@ class Client:
         uri = Path(path).as_uri() if str(path).startswith("/") else str(path)
         item = {"uri": uri, "languageId": language, "version": 1, "text": text}
         self.notify("textDocument/didOpen", textDocument=item)
+        self._open.append(uri)
         return uri
+
+    def close(self, uri: str) -> None:
+        """Close a text."""
+        self._open.remove(uri)
+        self.notify("textDocument/didClose", textDocument={"uri": uri})
+
+    def close_all(self) -> None:
+        """Close all texts, and forget what the server said."""
+        for uri in [*self._open]:
+            self.close(uri)
+            self.diagnostics(uri, None)
+        self._kept.clear()
 
     def change(self, uri: str, version: int, *changes: Mapping[str, object]) -> None:
         """Change a text."""

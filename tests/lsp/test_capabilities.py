@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -36,13 +35,6 @@ AD = 'Cpus = 4\nDouble = Cpus * 2\nName = strcat("a", "b")\n\nCpus = 8\nDouble =
 CRONTAB = "# nightly\nMAILTO=root\n30 2 * * 1-5 /bin/x\n60 1 * * * /bin/y\n"
 
 
-@pytest.fixture(scope="module")
-def client() -> Any:  # noqa: ANN401 - a Client, one for the module
-    """Return a client of a server that all tests of the module share."""
-    with serving(capabilities={"textDocument": {"rename": {"prepareSupport": True}}}) as found:
-        yield found
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [
@@ -60,7 +52,6 @@ def test_a_finding_with_a_rule_has_the_page_of_the_rule(client: Client, name: st
     for each in found:
         path = Path(each["codeDescription"]["href"].removeprefix("file://"))
         assert path.read_text(encoding="utf-8").startswith(f"# {each['code']}")
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
 
 
 def faulty_texts() -> list[str]:
@@ -79,11 +70,16 @@ def faulty_texts() -> list[str]:
 def test_every_fix_is_an_action(client: Client) -> None:
     """That makes of the text what the fix makes of it, preferred where it is safe."""
     settings = CheckSettings(1_795_172_400, "Europe/Berlin")
-    seen = 0
+    seen: set[str] = set()
     for number, text in enumerate(faulty_texts()):
-        uri = client.open(f"/fixes/{number}.sub", text)
         source = Source(text)
-        wanted = [each.fix for each in check_submit(source, settings).findings if each.fix is not None]
+        found = [each for each in check_submit(source, settings).findings if each.fix is not None]
+        codes = {each.diagnostic.code for each in found}
+        if codes <= seen and number % 9:
+            continue
+        seen |= codes
+        wanted = [each.fix for each in found if each.fix is not None]
+        uri = client.open(f"/fixes/{number}.sub", text)
         end = text.count("\n")
         actions = client.about("codeAction", uri, range=place(0, 0, end, 0), context={"diagnostics": [], "only": []})
         fixes = [each for each in actions if "edit" in each and not each["title"].startswith("Keep CRN")]
@@ -94,9 +90,7 @@ def test_every_fix_is_an_action(client: Client) -> None:
         for fix in wanted:
             made = {applied(text, each["edit"]) for each in fixes if each["title"].startswith(fix.title)}
             assert apply(source, fix.edits) in made, (text, fix.title)
-            seen += 1
-        client.notify("textDocument/didClose", textDocument={"uri": uri})
-    assert seen > 40
+    assert len(seen) > 30
 
 
 def test_an_ads_words_have_their_values_in_it(client: Client) -> None:
@@ -175,7 +169,6 @@ def test_each_language_has_symbols_folds_and_colours(client: Client, name: str, 
     assert [each["name"] for each in client.about("documentSymbol", uri)][: len(symbols)] == symbols
     assert isinstance(client.about("foldingRange", uri), list)
     assert client.about("semanticTokens/full", uri)["data"]
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
 
 
 def test_the_lens_counts_the_jobs_of_each_queue_statement(client: Client) -> None:
@@ -196,15 +189,14 @@ def test_the_lens_of_a_list_that_nobody_looks_at_names_no_number(client: Client,
     assert titles == ["2 jobs", "? jobs"]
 
 
-def test_a_file_of_a_megabyte_is_served() -> None:
+def test_a_file_of_a_megabyte_is_served(client: Client) -> None:
     """Its findings come, and questions are answered while they are looked for."""
-    text = "".join(f"# {'x' * 60}\nm{n} = {n}\n" for n in range(14_000)) + "cron_hour = 99\nexecutable = x\nqueue\n"
+    text = "".join(f"# {'x' * 250}\nm{n} = {n}\n" for n in range(4_000)) + "cron_hour = 99\nexecutable = x\nqueue\n"
     assert len(text) > 1_000_000
-    with serving() as client:
-        uri = client.open("/nowhere/large.sub", text)
-        client.change(uri, 2, {"range": place(28_000, 12, 28_000, 14), "text": "98"})
-        assert "The hours in which the job runs" in client.about("hover", uri, 28_000, 3)["contents"]["value"]
-        assert "CRN101" in [each["code"] for each in client.diagnostics(uri, 2)]
+    uri = client.open("/nowhere/large.sub", text)
+    client.change(uri, 2, {"range": place(8_000, 12, 8_000, 14), "text": "98"})
+    assert "The hours in which the job runs" in client.about("hover", uri, 8_000, 3)["contents"]["value"]
+    assert "CRN101" in [each["code"] for each in client.diagnostics(uri, 2)]
 
 
 def test_several_folders_are_one_session(tmp_path: Path) -> None:

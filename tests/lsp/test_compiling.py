@@ -8,19 +8,12 @@ from typing import Any
 import pytest
 
 from tests.cli.running import NOW, ZONE, crondor
-from tests.lsp.client import Client, place, serving
+from tests.lsp.client import Client, place
 from tests.lsp.test_editing import applied
 
 JOB = "executable = /bin/x\nrequirements = true\nqueue\n"
 SCHEDULE = "every 2 days at 06:00 from 2026-11-20"
 TITLE = "Compile this schedule"
-
-
-@pytest.fixture(scope="module")
-def client() -> Any:  # noqa: ANN401 - a Client, one for the module
-    """Return a client of a server that all tests of the module share."""
-    with serving(capabilities={"workspace": {"applyEdit": True}}) as found:
-        yield found
 
 
 def written(path: Path, text: str) -> str:
@@ -95,7 +88,6 @@ def test_what_cannot_be_compiled_is_said(client: Client, schedule: str, message:
     said = client.message("window/showMessage")
     assert said["type"] == 1
     assert message in said["message"]
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
 
 
 def test_lines_that_fit_stay(client: Client, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import EXAMPLES, NOW, ROOT, ZONE, crondor
+from tests.cli.running import EXAMPLES, NOW, ROOT, ZONE, crondor, process
 from tests.lsp.client import Client, place, serving
 
 SEVERITIES = {"error": 1, "warning": 2, "note": 3}
@@ -33,13 +33,6 @@ def of_server(diagnostics: list[dict[str, Any]]) -> list[tuple[object, ...]]:
         (each["code"], each["severity"], each["range"]["start"]["line"], each["range"]["start"]["character"])
         for each in diagnostics
     )
-
-
-@pytest.fixture(scope="module")
-def client() -> Any:  # noqa: ANN401 - a Client, one for the module
-    """Return a client of a server that all tests of the module share."""
-    with serving() as found:
-        yield found
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -97,7 +90,7 @@ def test_a_diagnostic_says_what_to_write_and_where_the_rule_is_explained(client:
     assert page.read_text(encoding="utf-8").startswith("# CRN501")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-32"])  # UTF-16 is what all the other tests have
 def test_places_are_counted_in_the_units_that_were_agreed_on(encoding: str) -> None:
     """Beyond ASCII, and beyond the first plane; edits are read in the same units."""
     with serving(capabilities={"general": {"positionEncodings": [encoding]}}) as client:
@@ -107,7 +100,7 @@ def test_places_are_counted_in_the_units_that_were_agreed_on(encoding: str) -> N
         client.diagnostics(uri)
         client.change(uri, 2, {"range": place(2, 0, 2, 99), "text": "queue"}, {"range": place(2, 5, 2, 5), "text": ""})
         client.diagnostics(uri, 2)
-        end = {"utf-8": 11, "utf-16": 8, "utf-32": 7}[encoding]
+        end = {"utf-8": 11, "utf-32": 7}[encoding]
         client.change(
             uri, 3, {"range": place(1, 5, 1, end), "text": "b"}, {"range": place(2, 0, 2, 0), "text": "bad\n"}
         )
@@ -122,37 +115,37 @@ def test_places_are_counted_in_the_units_that_were_agreed_on(encoding: str) -> N
             for each in client.diagnostics(uri, 4)
             if each["range"]["start"]["line"] == 3
         ]
-        assert max(ends) == {"utf-8": 21, "utf-16": 18, "utf-32": 17}[encoding]
+        assert max(ends) == {"utf-8": 21, "utf-32": 17}[encoding]
 
 
-def test_edits_one_after_the_other_are_as_the_text_at_the_end() -> None:
+def test_edits_one_after_the_other_are_as_the_text_at_the_end(client: Client) -> None:
     """Whatever the line ends; findings are those of the text as a whole."""
     dice = random.Random(7)  # noqa: S311 - which edits, no secret
     text = (ROOT / "examples/macros.sub").read_text(encoding="utf-8")
-    with serving() as client:
-        uri = client.open("/nowhere/a.sub", text)
-        client.diagnostics(uri)
-        for version in range(2, 60):
-            lines = text.split("\n")
-            line = dice.randrange(len(lines))
-            start = dice.randrange(len(lines[line]) + 1)
-            end = min(len(lines[line]), start + dice.choice((0, 0, 1, 4)))
-            new = dice.choice(("é", "\n", "\x0c", "\u2028", "𝄞", "x = 1\n", "$(", ")", "*", ""))
-            at = sum(len(each) + 1 for each in lines[:line])
-            units = [len(lines[line][:column].encode("utf-16-le")) // 2 for column in (start, end)]
-            client.change(uri, version, {"range": place(line, units[0], line, units[1]), "text": new})
-            text = text[: at + start] + new + text[at + end :]
-        last = client.diagnostics(uri, 59)
-        other = client.open("/nowhere/b.sub", text)
-        again = client.diagnostics(other)
-        assert json.dumps(last).replace("a.sub", "b.sub") == json.dumps(again)
+    assert client.capabilities["positionEncoding"] == "utf-16"
+    uri = client.open("/nowhere/a.sub", text)
+    client.diagnostics(uri)
+    for version in range(2, 60):
+        lines = text.split("\n")
+        line = dice.randrange(len(lines))
+        start = dice.randrange(len(lines[line]) + 1)
+        end = min(len(lines[line]), start + dice.choice((0, 0, 1, 4)))
+        new = dice.choice(("é", "\n", "\x0c", "\u2028", "𝄞", "x = 1\n", "$(", ")", "*", ""))
+        at = sum(len(each) + 1 for each in lines[:line])
+        units = [len(lines[line][:column].encode("utf-16-le")) // 2 for column in (start, end)]
+        client.change(uri, version, {"range": place(line, units[0], line, units[1]), "text": new})
+        text = text[: at + start] + new + text[at + end :]
+    last = client.diagnostics(uri, 59)
+    other = client.open("/nowhere/b.sub", text)
+    again = client.diagnostics(other)
+    assert json.dumps(last).replace("a.sub", "b.sub") == json.dumps(again)
 
 
 def test_closing_a_text_takes_its_findings_back(client: Client) -> None:
     """And the server forgets it."""
     uri = client.open("/nowhere/d.sub", WRONG)
     assert client.diagnostics(uri)
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
+    client.close(uri)
     assert client.diagnostics(uri, None) == []
 
 
@@ -210,15 +203,15 @@ def test_the_access_point_and_the_baseline_of_a_folder_count(client: Client, tmp
 @pytest.mark.parametrize(
     "text",
     [
-        "a = $(a)\n" * 1000 + "queue\n",
+        "a = $(a)\n" * 300 + "queue\n",
         "x = " + "(" * 20_000 + "\nqueue\n",
-        "if true\n" * 3_000,
+        "if true\n" * 1_000,
         "queue 1000000000\n" * 100,
         "\0\ud800",
-        "requirements = " + "a+" * 10_000 + "1\nqueue\n",
-        "x = " + "$(a)b" * 20_000 + "\n",
-        "x = " + "é$(" * 20_000 + "\nqueue a" + " " * 100_000 + "\n" + "a" * 100_000 + " ",
-        "".join(f"JOB_ROUTER_ROUTE_{n} @=e\nX = $(X)\n@e\n" for n in range(1000)),
+        "requirements = " + "a+" * 3_000 + "1\nqueue\n",
+        "x = " + "$(a)b" * 5_000 + "\n",
+        "x = " + "é$(" * 5_000 + "\nqueue a" + " " * 30_000 + "\n" + "a" * 30_000 + " ",
+        "".join(f"JOB_ROUTER_ROUTE_{n} @=e\nX = $(X)\n@e\n" for n in range(300)),
     ],
     ids=["circle", "deep", "ifs", "queues", "no text", "long", "macros", "blanks", "routes"],
 )
@@ -227,13 +220,13 @@ def test_a_hostile_text_does_not_end_the_server(client: Client, name: str, text:
     """It is answered, whatever is asked, and the next text is looked at."""
     uri = client.open(f"/hostile/{name}", text)
     client.diagnostics(uri)
-    for line, column in ((0, 5), (1, 6), (2, 100_001)):
+    for line, column in ((0, 5), (1, 6), (2, 30_001)):
         for method in ("hover", "completion", "definition"):
             client.about(method, uri, line, column)
         client.about("references", uri, line, column, context={"includeDeclaration": True})
     for method in ("documentSymbol", "foldingRange", "semanticTokens/full", "codeLens", "documentLink"):
         client.about(method, uri)
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
+    client.close(uri)
     assert client.diagnostics(uri, None) == []
 
 
@@ -245,11 +238,9 @@ def test_what_is_no_request_is_answered_with_an_error(client: Client) -> None:
 
 
 def test_a_client_that_goes_away_ends_the_server() -> None:
-    """Its standard input ends."""
-    with serving() as client:
-        client.open("/nowhere/a.sub", WRONG)
-        other = client
-    assert other.process.returncode == 0
+    """Its standard input ends, without a goodbye."""
+    ended = process("lsp")
+    assert (ended.returncode, b"Traceback" in ended.stderr) == (0, False)
 
 
 def test_without_pygls_it_says_what_to_install() -> None:

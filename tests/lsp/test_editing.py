@@ -9,27 +9,19 @@ import pytest
 
 from tests.cli.running import ROOT
 from tests.cli.test_route_fix import CURED, FAULTY
-from tests.lsp.client import Client, place, serving
+from tests.lsp.client import Client, place
 
 MACROS = (ROOT / "examples/macros.sub").read_text(encoding="utf-8")
 ROUTES = (ROOT / "examples/routes.conf").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def client() -> Any:  # noqa: ANN401 - a Client, one for the module
-    """Return a client of a server that all tests of the module share."""
-    capabilities = {"textDocument": {"rename": {"prepareSupport": True}}}
-    with serving(capabilities=capabilities) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def submit(client: Client) -> str:
     """Return a submit file that is open."""
     return client.open(ROOT / "examples/macros.sub", MACROS)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def routes(client: Client) -> str:
     """Return a configuration that is open."""
     return client.open(ROOT / "examples/routes.conf", ROUTES)
@@ -132,7 +124,6 @@ def test_what_may_stand_here_is_offered(client: Client, name: str, text: str, la
     by_label = {each["label"]: each for each in found}
     assert set(by_label) >= labels
     assert all(each["textEdit"]["range"]["end"] == {"line": line, "character": len(lines[line])} for each in found)
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
 
 
 def test_a_word_that_is_offered_says_what_it_means(client: Client) -> None:

@@ -112,7 +112,6 @@ def test_zones_are_offered_and_explained(client: Client, name: str, text: str, c
     said = client.about("hover", uri, 0, column)["contents"]["value"]
     assert said.startswith("**Europe/Berlin**: it is ")
     assert "On Sun 2027-03-28 03:00 +0200 the clock goes forward by 60 minutes." in said
-    client.notify("textDocument/didClose", textDocument={"uri": uri})
 
 
 def test_the_schedule_of_a_description_is_explained(client: Client) -> None:

@@ -111,7 +111,7 @@ def test_random_edits_leave_the_findings_of_a_fresh_server() -> None:
                 if version > OF_A_TEXT:
                     break
             ends.append((path, text, client.diagnostics(uri, version)))
-            client.notify("textDocument/didClose", textDocument={"uri": uri})
+            client.close(uri)
     with serving() as fresh:
         for path, text, found in ends:
             assert fresh.diagnostics(fresh.open(path, text)) == found, (path, text)
