@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darw
 SMALL = """
 import sys
 from crondor_cli.kit import ads
-ads._CHUNK = ads.SIZE = 3000
+ads._CHUNK = ads.SIZE = 2000
 from crondor_cli.main import script
 """
 # Commands one after the other, each in a process of its own that has imported everything.
@@ -131,7 +131,7 @@ FAULTS = [
 ]
 
 
-def made_queue(seed: int, jobs: int = 100) -> str:
+def made_queue(seed: int, jobs: int = 60) -> str:
     """Return the ads of a queue with faults at many places."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     texts = []
@@ -176,7 +176,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "turns").write_text(f"{ROUTES.format(most=100_000)}JOB_ROUTER_ROUND_ROBIN_SELECTION = true\n")
     (place / "made").write_bytes(made_queue(1).encode())
     (place / "golden").write_bytes(golden_queue().encode("utf-8", "surrogateescape"))
-    (place / "lines").write_bytes(made_queue(3, 50).replace("\r", "").replace("\n", "\r\n").encode())
+    (place / "lines").write_bytes(made_queue(3, 30).replace("\r", "").replace("\n", "\r\n").encode())
     return place
 
 
@@ -236,7 +236,7 @@ ASKED = (
 @pytest.mark.parametrize("command", ["transform", "explain", "apply", "diff"])
 def test_three_processes_write_what_one_does(command: str, folder: Path) -> None:
     """With faults in any chunk."""
-    files = ["made", "golden", "lines"]
+    files = ["made", "golden", "lines"] if command in {"transform", "explain"} else ["made", "lines"]
     if command == "diff":
         files = [word for path in files for word in ("--ads", path)]
     are_alike(folder, *([*each, *files] for each in ASKED if command in each))
@@ -251,10 +251,10 @@ def test_files_are_shared_out(tmp_path: Path) -> None:
     """The findings of check and the days of agenda are in the order of the files; one is not there, one is no text."""
     lines = gzip.decompress((ROOT / "tests/golden/submit/submit.jsonl.gz").read_bytes()).splitlines()
     (tmp_path / "jobs").mkdir()
-    for number, line in enumerate(lines[::50]):
+    for number, line in enumerate(lines[50::100]):
         text = json.loads(line)["submit"]
         (tmp_path / f"jobs/{number:03}.sub").write_text(text, encoding="utf-8", newline="")
-    (tmp_path / "jobs/007.sub").write_bytes(b"\0")
+    (tmp_path / "jobs/003.sub").write_bytes(b"\0")
     are_alike(tmp_path, ["agenda", "jobs", "--format", "json"], least=500)
     (tmp_path / "jobs/gone.sub").symlink_to("nowhere")
     are_alike(tmp_path, ["check", "jobs"], ["check", "jobs", "--fix"], least=100)

@@ -6,15 +6,15 @@ import json
 import os
 import pwd
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import NOW, Result, crondor, process
+from tests.cli.running import NOW, Result, crondor
 from tests.cli.test_route_run import started
-from tests.cli.test_run import wait_for
-from tests.rights.people import ALICE, BOB, IS_ROOT, as_root, home
+from tests.cli.test_run import run, wait_for
+from tests.rights.people import ALICE, BOB, IS_ROOT, as_root, home, open_folder
 
 USER = "daemon"  # a user that every system has
 ROUTES = """JOB_ROUTER_ROUTE_NAMES = Site1
@@ -41,28 +41,37 @@ def spoil(path: Path) -> None:
 # Queues that another user has planted
 
 
+@pytest.fixture(scope="module")
+def original() -> Iterator[Path]:
+    """A folder with a submit file, and beside it a queue of its name, whose job touches a canary; and its copy."""
+    with open_folder() as commons:
+        folder = commons / "jobs"
+        folder.mkdir()
+        for name, script in (("evil.sh", f"touch {commons}/canary"), ("good.sh", f"touch {commons}/good")):
+            (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (folder / name).chmod(0o755)
+        text = "universe = local\nexecutable = {}\nqueue\n"
+        (folder / "job.sub").write_text(f"hold = true\n{text.format(folder / 'evil.sh')}")
+        assert "held in .crondor/job.sub" in run(folder, "job.sub").err
+        log = folder / ".crondor/job.sub/job_queue.log"
+        log.write_text(log.read_text().replace(" JobStatus 5\n", " JobStatus 1\n"))
+        (folder / "job.sub").write_text(text.format(folder / "good.sh"))
+        yield folder.rename(commons / "original")
+
+
 @pytest.fixture
-def jobs(commons: Path) -> Path:
-    """A folder with a submit file, and beside it a queue of its name, whose job touches a canary."""
-    folder = commons / "jobs"
-    folder.mkdir()
-    for name, script in (("evil.sh", f"touch {commons}/canary"), ("good.sh", f"touch {commons}/good")):
-        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-        (folder / name).chmod(0o755)
-    text = "universe = local\nexecutable = {}\nqueue\n"
-    (folder / "job.sub").write_text(f"hold = true\n{text.format(folder / 'evil.sh')}")
-    made = process("run", "--spec", "job.sub", folder=folder)
-    assert b"held in .crondor/job.sub" in made.stderr
-    log = folder / ".crondor/job.sub/job_queue.log"
-    log.write_text(log.read_text().replace(" JobStatus 5\n", " JobStatus 1\n"))
-    (folder / "job.sub").write_text(text.format(folder / "good.sh"))
-    return folder
+def jobs(original: Path) -> Iterator[Path]:
+    """Return that folder as it was made."""
+    commons = original.parent
+    yield Path(shutil.copytree(original, commons / "jobs", ignore=shutil.ignore_patterns("bell")))  # a pipe
+    for each in (path for path in commons.iterdir() if path != original):
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
-def test_a_queue_of_ones_own_is_gone_on_with(commons: Path, jobs: Path) -> None:
+def test_a_queue_of_ones_own_is_gone_on_with(jobs: Path) -> None:
     """What the next tests plant would run."""
-    assert process("run", "--spec", "job.sub", folder=jobs).returncode == 0
-    assert (commons / "canary").exists()
+    assert run(jobs, "job.sub").status == 0
+    assert (jobs.parent / "canary").exists()
 
 
 def only(*names: str) -> Callable[[Path], None]:
@@ -98,17 +107,16 @@ PLANTED: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("what", PLANTED)
-def test_a_queue_that_others_could_have_planted_runs_nothing(commons: Path, jobs: Path, what: str) -> None:
+def test_a_queue_that_others_could_have_planted_runs_nothing(jobs: Path, what: str) -> None:
     """It is said which folder, whose it is, and what to do; with a folder of one's own the job runs."""
     PLANTED[what](jobs)
-    found = process("run", "--spec", "job.sub", folder=jobs)
-    said = found.stderr.decode()
-    assert (found.returncode, "[not-trusted]" in said, "--state DIR" in said) == (1, True, True), said
-    assert f"{BOB.uid}" in said or "everybody" in said
-    assert not (commons / "canary").exists()
-    assert not (commons / "good").exists()
-    found = process("run", "--spec", "job.sub", "--state", str(commons / "state"), folder=jobs)
-    assert (found.returncode, (commons / "good").exists()) == (0, True)
+    found = run(jobs, "job.sub")
+    assert (found.status, "[not-trusted]" in found.err, "--state DIR" in found.err) == (1, True, True), found.err
+    assert f"{BOB.uid}" in found.err or "everybody" in found.err
+    good = jobs.parent / "good"
+    assert not (jobs.parent / "canary").exists()
+    assert not good.exists()
+    assert (run(jobs, "job.sub", "--state", str(jobs.parent / "state")).status, good.exists()) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -186,13 +194,13 @@ def test_a_link_of_another_user_does_not_lead_what_a_job_writes(commons: Path, n
     os.lchown(theirs / "link", ALICE.uid, ALICE.gid)
     lines = [f"{name} = {theirs}/link"] + (["output = file"] if name == "initialdir" else [])
     (commons / "job.sub").write_text("\n".join(["universe = local", "executable = /bin/id", *lines, "queue\n"]))
-    found = process("run", "--spec", "job.sub", folder=commons)
+    found = run(commons, "job.sub")
     assert (victim / "file").read_text() == "mine\n"
-    assert found.returncode == (0 if name == "log" else 1)
-    assert f"{theirs}/link is a link of another user" in found.stderr.decode()
+    assert found.status == (0 if name == "log" else 1)
+    assert f"{theirs}/link is a link of another user" in found.err
     os.lchown(theirs / "link", 0, 0)
     shutil.rmtree(commons / ".crondor")
-    assert process("run", "--spec", "job.sub", folder=commons).returncode == 0
+    assert run(commons, "job.sub").status == 0
     assert (victim / "file").read_text() != "mine\n" or name == "error"
 
 
@@ -200,9 +208,8 @@ def test_a_pipe_in_the_place_of_a_log_keeps_nobody_waiting(commons: Path) -> Non
     """The job runs without it, and that is said."""
     os.mkfifo(commons / "pipe")
     (commons / "job.sub").write_text("universe = local\nexecutable = /bin/true\nlog = pipe\nqueue\n")
-    found = process("run", "--spec", "job.sub", folder=commons)
-    assert found.returncode == 0
-    assert b"the user log" in found.stderr
+    found = run(commons, "job.sub")
+    assert (found.status, "the user log" in found.err) == (0, True)
 
 
 # What the router writes and runs

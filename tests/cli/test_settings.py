@@ -11,7 +11,6 @@ import click
 import pytest
 
 from crondor.rights.trust import Account
-from crondor_cli.check.command import LEAST
 from crondor_cli.kit import files, parallel, settings
 from crondor_cli.kit.settings import BY_KEYS, SETTINGS, find_settings
 from crondor_cli.lsp.server import GivenOptions, SettingsOfFolders
@@ -362,7 +361,8 @@ def test_processes_that_are_set_share_much_work_and_those_asked_for_all(
         return 1
 
     monkeypatch.setattr(parallel, "processes", processes)
-    files = [home / "project" / f"{number}.sub" for number in range(LEAST)]
+    monkeypatch.setattr("crondor_cli.check.command.LEAST", 3)
+    files = [home / "project" / f"{number}.sub" for number in range(3)]
     for file in files:
         file.write_text("executable = /bin/true\ncron_minute = 0\nqueue\n")
     (home / "project" / "crondor.toml").write_text("jobs = 3\n")
