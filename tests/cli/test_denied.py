@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SLOWEST, crondor, environment, process
+from tests.cli.running import crondor, process
+from tests.rights.people import apart, be_bound
 
 READ = """
 next x.sub | next --spec x.sub | next --ads x.ads | next --pool-config x.conf ok.sub | next dir | next dir/x.sub
@@ -36,7 +35,7 @@ route convert --config x.conf | hook run PREPARE_JOB ./ok.sh --job x.ads | hook 
 classad eval A --my x.ads | classad format --to json x.ads | classad match ok.ads x.ads
 """
 WRITTEN = """
-agenda --plot dir/x.png ok.sub | simulate --log dir/x.log ok.sub | import crontab -o dir/out ok.tab
+agenda --plot dir/x.png --days 1 ok.sub | simulate --log dir/x.log ok.sub | import crontab -o dir/out ok.tab
 export --to ics --minute 5 -o dir/x.ics | classad transform --rules ok.rules -o dir/x ok.ads
 classad transform --rules ok.rules -o x.ads --force ok.ads | route convert --config ok.conf -o dir/x
 """
@@ -76,17 +75,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, commands: list[list[str]]) -> list[tuple[list[str], int, str, str]]:
     """Run the commands in a folder, as somebody whom modes bind; return them with what they left behind."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.cli.denied"],
-        input=json.dumps(commands),
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment(),
-        timeout=SLOWEST,
-        check=True,
-    )
-    return [(command, *each) for command, each in zip(commands, json.loads(done.stdout), strict=True)]
+
+    def bound() -> None:
+        be_bound()
+        os.chdir(folder)
+
+    answers = json.loads(apart(bound, lambda: json.dumps([crondor(*arguments) for arguments in commands])))
+    return [(command, *each) for command, each in zip(commands, answers, strict=True)]
 
 
 PLACES = ("x.sub", "x.ads", "x.conf", "x.tab", "x.rules", "x.log", "x.json", "x.toml")

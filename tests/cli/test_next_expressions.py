@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import Write
-from tests.cli.running import NOW_EPOCH, PROGRAM, ROOT, at_now, crondor
-from tests.cli.test_process import imported
+from tests.cli.running import NOW_EPOCH, ROOT, at_now, crondor
 
 
 def test_the_manuals_example_is_evaluated_at_submission(write: Write) -> None:
@@ -172,19 +171,7 @@ def test_explain_agenda_and_diff_evaluate_alike(write: Write) -> None:
     assert moved.out == f"{NOW_EPOCH - 12 * 60 - 5}\n"
 
 
-def test_a_plain_file_needs_no_engine() -> None:
-    """The ClassAd language costs nothing where nobody writes it."""
-    plain = imported_modules("next", "--spec", str(ROOT / "examples" / "nightly.sub"))
-    assert not any(name.startswith("crondor.classad") for name in plain)
-    assert any(name.startswith("crondor.classad") for name in imported_modules("next", "--spec", QDATE))
-
-
 QDATE = str(ROOT / "examples" / "qdate.sub")
-
-
-def imported_modules(*arguments: str) -> set[str]:
-    """Return the full names of the modules that the command imports."""
-    return imported(*PROGRAM[1:], *arguments, whole=True)
 
 
 def test_the_example_runs_a_minute_and_more_after_submission() -> None:

@@ -86,7 +86,8 @@ def test_a_share_of_copies() -> None:
 def test_crontab_jobs_run_when_their_gates_open() -> None:
     """Each run is routed anew, and starts at its time."""
     Path("job.sub").write_text(
-        "executable = /bin/true\n+WantJobRouter = true\ncron_minute = 0\ncron_hour = 19-22\non_exit_remove = false\nqueue\n",
+        "executable = /bin/true\n+WantJobRouter = true\ncron_minute = 0\ncron_hour = 19-22\n"
+        "on_exit_remove = false\nqueue\n",
         encoding="utf-8",
     )
     found = simulate("--wait-for-gates", "--events")
