@@ -43,6 +43,11 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Nothing is synced to a disk that is none, and tests that sync at each step need not wait for it.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
+if os.access(_MEMORY, os.W_OK) and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
 os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
 
 

@@ -19,7 +19,7 @@ from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd
 from tests.router.daemon.scenes import NOW, ROUTE, job, table
 from tests.router.sandbox.places import ends_at, me
 
-_STRIDE = 23  # of some 300 calls to the disk, so that the test is short; with each of them it holds as well
+_STRIDE = 3  # of some 90 changes of the disk, so that the test is short; with each of them it holds as well
 SANDBOXED = f"{ROUTE}JobShouldBeSandboxed = true\n"
 
 
@@ -332,10 +332,9 @@ def live(folder: Path, now: int, polls: int = 6) -> None:
     pool.schedd.close()
 
 
-@pytest.mark.parametrize("share", [0, 7, 15])
-def test_a_process_that_ends_anywhere_loses_nothing(tmp_path: Path, share: int) -> None:
-    """At each call to the disk, of the queue's and the files': the job is done once, and no file is left or half."""
-    number = share
+def test_a_process_that_ends_anywhere_loses_nothing(tmp_path: Path) -> None:
+    """At many changes of the disk, of the queue's and the files': the job is done once, and no file is left or half."""
+    number = 0
     while True:
         folder = tmp_path / str(number)
         (folder / "tokens").mkdir(parents=True)
@@ -361,4 +360,4 @@ def test_a_process_that_ends_anywhere_loses_nothing(tmp_path: Path, share: int) 
         if not ended:
             break
         number += _STRIDE
-    assert number > 100
+    assert number > 70

@@ -475,7 +475,7 @@ def test_fetching_that_ends_anywhere_is_done_by_the_next_one(place: Place) -> No
         if not ended:
             break
         number += 1
-    assert number > 20
+    assert number > 10
 
 
 def test_removing_that_ends_anywhere_is_done_by_the_next_one(place: Place) -> None:
