@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -81,6 +82,7 @@ def commands_of(name: str) -> tuple[str, ...]:
 
 
 _BEGINNINGS = ("cron", "crom", "corn_", "defer", "deffer")
+_LONGEST_NAME = 40  # twice as long as any command: like none
 _WORDS_FOR = {
     "cron_minutes": "cron_minute",
     "cron_min": "cron_minute",
@@ -211,7 +213,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
     """Yield a warning for each command that looks like a scheduling command and is not: it has no effect."""
     for name, span in commands:
         lowered = name.lower()
-        if lowered in COMMANDS or not lowered.startswith(_BEGINNINGS):
+        if lowered in COMMANDS or not lowered.startswith(_BEGINNINGS) or len(lowered) > _LONGEST_NAME:
             continue
         close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else _close_commands(lowered)
         if close:
@@ -225,6 +227,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
             )
 
 
+@lru_cache(1000)  # a file is checked again after each fix or edit
 def _close_commands(name: str) -> list[str]:
     return similar(name, (command for command in COMMANDS if "_" in command), 0.75)
 

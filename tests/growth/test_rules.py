@@ -76,44 +76,37 @@ def _low_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"crondor.{bound}", BOUND)
 
 
-class Work:
-    """What is done, by the rule that does it; what no rule does is reading."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self.by_rule: Counter[str] = Counter()
-        self.rule = "reading"
-
-    def profile(self, _frame: FrameType, event: str, given: object) -> None:
-        """Count a call, and the length of a text that is gone over."""
-        if event == "call":
-            self.by_rule[self.rule] += 1
-        elif event == "c_call":
-            text, name = getattr(given, "__self__", None), getattr(given, "__name__", "")
-            self.by_rule[self.rule] += 1 + (len(text) if type(text) is str and name in SCANNING else 0)
-
-
 def work_of(check: Callable[[], object], patch: pytest.MonkeyPatch) -> Counter[str]:
-    """Return what each rule does in a check."""
-    work = Work()
+    """Return how many calls, and characters gone over, each rule takes in a check; what no rule does is reading."""
+    done: dict[str, list[int]] = {"reading": [0]}
+    own = done["reading"]
     findings = Rule.findings
 
     def counted(rule: Rule[object], subject: object) -> Iterator[Finding]:
-        before, work.rule = work.rule, rule.code
+        nonlocal own
+        before, own = own, done.setdefault(rule.code, [0])
         try:
             yield from list(findings(rule, subject))
         finally:
-            work.rule = before
+            own = before
+
+    def profile(_frame: FrameType, event: str, given: object) -> None:
+        if event == "call":
+            own[0] += 1
+        elif event == "c_call":
+            own[0] += 1
+            if given.__name__ in SCANNING and type(text := given.__self__) is str:  # type: ignore[attr-defined]
+                own[0] += len(text)
 
     with patch.context() as inner:
         inner.setattr(Rule, "findings", counted)
         old = sys.getprofile()
-        sys.setprofile(work.profile)
+        sys.setprofile(profile)
         try:
             check()
         finally:
             sys.setprofile(old)
-    return work.by_rule
+    return Counter({rule: count for rule, (count,) in done.items()})
 
 
 def hold_in_proportion(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from crondor._schedule import PREP_COMMANDS, RETRIES, TIME_COMMANDS, WINDOW_COMMANDS, leaves_by, leaving_words
@@ -39,9 +40,18 @@ def left_alone(
     return all(periodic(ad, status, now, _context(job, now)).act in (Act.STAY, Act.UNDEFINED) for now in moments)
 
 
+_ASKS_FOR_RUN: Final = re.compile(
+    r"exit(?:code|signal|bysignal)|numjob(?:starts|completions)|jobruncount|\w\s*\(|[\[\\']", re.IGNORECASE
+)
+"""Matches whatever may differ between two runs: their attributes, a call, a name that is not written plainly."""
+
+
 def idle_again(job: CheckedJob, policies: Mapping[str, str], runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
     """Return whether the policies leave the job idle after some runs: (run number, code or signal, by signal)."""
     ad, context = _ad(job, policies), _context(job, now)
+    texts = (*policies.values(), *(text for key, text in job.values.items() if key.startswith("my.")))
+    if not any(map(_ASKS_FOR_RUN.search, texts)):
+        runs = islice(runs, 1)
     return ad is not None and all(
         at_exit(ended(ad, times, ExitValue(number, by_signal)), now, context).act is Act.STAY
         for times, number, by_signal in runs

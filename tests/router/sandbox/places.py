@@ -91,7 +91,7 @@ _OPEN = os.open
 
 
 def ends_at(number: int, call: Callable[[], object]) -> bool:
-    """Do something in a process that ends, without a word, before its n-th change of the disk; say whether it got there.
+    """Do something in a process that ends before its n-th change of the disk; say whether it got there.
 
     All that is left of it is what is on the disk.
     """
