@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -186,18 +187,21 @@ def _is_starred(text: str, dialect: Dialect) -> bool:
 
 
 @lru_cache(maxsize=256)
+def _days(name: str, low: int, high: int) -> list[tuple[datetime, list[Minute]]]:
+    """Return the minutes of each day, with the first of them."""
+    groups = (list(group) for _, group in groupby(minutes(name, low, high), lambda minute: minute.wall.date()))
+    return [(group[0].wall, group) for group in groups]
+
+
+@lru_cache(maxsize=256)
 def runs(spec: CronSpec, name: str, policy: Policy, low: int, high: int) -> tuple[int, ...]:
     """Return the runs after ``low`` up to ``high`` (epoch seconds), which lie some days apart at most."""
     follows = follows_real_time(spec, policy)
-    days: dict[tuple[int, int, int], bool] = {}
     found: set[int] = set()
-    for minute in minutes(name, low, high):
-        wall = minute.wall
-        day = wall.year, wall.month, wall.day
-        if day not in days:
-            days[day] = names_day(spec, wall)
-        if days[day] and spec.bits[0] >> wall.minute & spec.bits[1] >> wall.hour & 1:
-            found.update(placed(minute, policy, follows=follows))
+    for day, shown in _days(name, low, high):
+        if names_day(spec, day):
+            named = (minute for minute in shown if spec.bits[0] >> minute.wall.minute & spec.bits[1] >> minute.wall.hour & 1)
+            found.update(at for minute in named for at in placed(minute, policy, follows=follows))
     return tuple(sorted(instant for instant in found if low < instant <= high))
 
 

@@ -68,7 +68,7 @@ def assert_agreement_backwards(recurrence: Recurrence, expected: list[int], low:
 
 def assert_matches(spec: CronSpec, zone: str, policy: Policy, change: Change) -> None:
     """Ask for each minute of the clock in the hours about a change, both its passes, whether it is a run, and why."""
-    low, high = (change.instant + hours * 3600 for hours in (-4, 5))
+    low, high = (change.instant + hours * 3600 for hours in (-2, 3))
     expected = set(expected_runs(spec, zone, policy, change, low - 1, high))
     recurrence = Recurrence(spec, zone, policy)
     asked_of = {at for m in minutes(zone, low, high) for at in (*m.passes, m.moved, m.resumes) if at is not None}
