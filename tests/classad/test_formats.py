@@ -248,9 +248,8 @@ def test_huge_numbers_are_what_htcondor_makes_of_them() -> None:
 
 def test_one_ad_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text without an end is not swallowed whole."""
-    bound = 1 << 20
-    for module in (pieces, pieces):
-        monkeypatch.setattr(module, "MAX_AD", bound)
+    bound = 1 << 18
+    monkeypatch.setattr(pieces, "MAX_AD", bound)
 
     def endless(piece: str) -> Iterator[str]:
         while True:
@@ -496,7 +495,7 @@ def test_an_error_is_at_a_place_of_the_file(text: str, place: tuple[int, int]) -
     assert span.source.position(span.start) == place
 
 
-@pytest.mark.parametrize("blank", [1, 2, 3, 4, 7, 200_000, 200_001])
+@pytest.mark.parametrize("blank", [1, 2, 3, 4, 7, 30_000, 30_001])
 def test_blank_lines_are_counted_however_many(blank: int) -> None:
     """They are taken together, in work that is in proportion to them; the ads after them have their lines."""
     text = "a = 1\n" + "\n" * blank + "b = 2\n" + "\n" * blank

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import MAX_AD, Format, ReadMode, read_ads, write_ads
+from crondor.classad.formats import Format, ReadMode, read_ads, write_ads
 from crondor.classad.formats.pieces import UNFINISHED
 from crondor.diagnostics import Diagnostic
 from tests.examples import examples
@@ -30,6 +30,13 @@ JUNK = ["junk", "WARNING: no such schedd", "0", "'", '"it', "\\", "=", "(1 +", "
 
 
 Faults = list[tuple[int, int]]
+
+
+@pytest.fixture
+def longest(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how long an ad may be, which is less than usual."""
+    monkeypatch.setattr("crondor.classad.formats.pieces.MAX_AD", 1 << 20)
+    return 1 << 20
 
 
 def _written(form: Format, ads: list[ClassAd] = ADS) -> tuple[str, list[tuple[int, int]]]:
@@ -211,7 +218,7 @@ def test_without_a_listener_the_ads_before_the_fault_are_there(form: Format) -> 
         (Format.LONG, "a = 1\n\n", "b = 1\n" * 1000),
     ],
 )
-def test_a_stream_without_another_ad_ends(form: Format, begin: str, piece: str) -> None:
+def test_a_stream_without_another_ad_ends(form: Format, begin: str, piece: str, longest: int) -> None:
     """After as many characters as an ad may have, without raising anything, and with the fault told once."""
     consumed = 0
 
@@ -224,14 +231,14 @@ def test_a_stream_without_another_ad_ends(form: Format, begin: str, piece: str) 
 
     found, faults = _read(endless(), form)
     assert (len(found), len(faults)) == (1, 1)
-    assert consumed < 5 * MAX_AD
+    assert consumed < 5 * longest
 
 
 @pytest.mark.parametrize("form", [Format.NEW, Format.JSON_LINES, Format.XML])
-def test_an_ad_that_is_too_long_costs_no_other(form: Format) -> None:
+def test_an_ad_that_is_too_long_costs_no_other(form: Format, longest: int) -> None:
     """It is the one that has lost its end, in a stream much longer than an ad may be."""
     printed = [ClassAd({"a": number, "s": "x" * 20_000}).print(form).rstrip("\n") + "\n" for number in range(3)]
-    count = MAX_AD // len(printed[0]) * 2
+    count = longest // len(printed[0]) * 2
     stream = (printed[number % 3] if number != 5 else printed[0][:20] + "\n" for number in range(count))
     found, faults = _read(stream, form)
     assert len(found) == count - 1

@@ -200,7 +200,9 @@ def runs(spec: CronSpec, name: str, policy: Policy, low: int, high: int) -> tupl
     found: set[int] = set()
     for day, shown in _days(name, low, high):
         if names_day(spec, day):
-            named = (minute for minute in shown if spec.bits[0] >> minute.wall.minute & spec.bits[1] >> minute.wall.hour & 1)
+            named = (
+                minute for minute in shown if spec.bits[0] >> minute.wall.minute & spec.bits[1] >> minute.wall.hour & 1
+            )
             found.update(at for minute in named for at in placed(minute, policy, follows=follows))
     return tuple(sorted(instant for instant in found if low < instant <= high))
 
