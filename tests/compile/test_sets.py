@@ -90,11 +90,11 @@ def test_all_questions_have_one_answer(a: Schedule, moment: int, days: int) -> N
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("line", ["30 2 * * *", "*/20 * * * *", "*/30 1-3 1-15 * 1"])
 def test_cron_fields_have_the_instants_of_their_recurrence(line: str, zone: str, policy: Policy) -> None:
-    """As bit sets of days, around the clock changes of some years."""
+    """As bit sets of days, around two clock changes."""
     spec = CronSpec.from_line(line)
     schedule = CronSchedule(spec, zone_of(zone), policy)
     recurrence = Recurrence(spec, zone, policy)
-    for change in changes(zone, 1_600_000_000, 1_700_000_000):
+    for change in list(changes(zone, 1_600_000_000, 1_700_000_000))[:2]:
         day = change.instant // 86_400
         for each in range(day - 1, day + 2):
             expected = list(recurrence.between(each * 86_400 - 1, each * 86_400 + 86_399))

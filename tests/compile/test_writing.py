@@ -51,12 +51,12 @@ def passes(clause: str, instant: int, zone: str) -> bool:
     return not clause or expression_of(clause).holds(ad, None, Context(now=instant, zone=zone_of(zone).info))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_compiled_is_what_was_asked_for_to_htcondors_own_library(kind: str) -> None:
-    """Random schedules on hosts in several zones; a zone-proof clause in three other zones too."""
-    tally = tried([trial(kind, number, 400) for number in range(6 * TIMES)], 100, Random(kind))  # noqa: S311 - a sample
+def test_what_is_compiled_is_what_was_asked_for_to_htcondors_own_library() -> None:
+    """Random schedules of each kind on hosts in several zones; a zone-proof clause in three other zones too."""
+    trials = [trial(kind, number, 400) for kind in KINDS for number in range(6 * TIMES)]
+    tally = tried(trials, 100, Random("kinds"))  # noqa: S311 - a sample
     assert tally.faults == []
-    assert sum(tally.exact.values()) >= 1
+    assert tally.exact.total() > len(trials) // 2
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_the_nearest_of_a_clause_too_long_ends_sooner() -> None:
     wanted = [START + day * DAY + 9 * 3600 for day in days]
     assert list(found.proof.lost) == [time for time in wanted if time > found.proof.until]
     assert len(found.proof.lost) < 300
-    for day in range(1800):
+    for day in range(0, 1800, 7):
         time = START + day * DAY + 9 * 3600
         assert passes(job.clause, time, "UTC") == (day in days and time <= found.proof.until)
 
