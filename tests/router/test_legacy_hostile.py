@@ -23,7 +23,7 @@ from crondor.router.legacy import (
 )
 from tests.examples import examples
 
-SLOWEST = 60.0  # seconds of the processor
+SLOWEST = 20.0  # seconds of the processor
 
 
 def _all(text: str) -> NewTable:
@@ -41,23 +41,23 @@ def _all(text: str) -> NewTable:
 
 
 HOSTILE = {
-    "brackets": "[" * 20_000,
-    "closed brackets": "[" * 5_000 + "]" * 5_000,
+    "brackets": "[" * 6_000,
+    "closed brackets": "[" * 2_000 + "]" * 2_000,
     "closing brackets": "]" * 100_000,
-    "open ads": "[ a = 1; " * 4_000,
+    "open ads": "[ a = 1; " * 1_200,
     "words": "word " * 40_000,
     "words and brackets": "x[" * 20_000,
     "a quote without end": '[ Name = "a" ] [ Name = "' + "x" * 200_000,
     "a comment without end": "[ a = 1 ] /*" + " " * 200_000,
     "parentheses": "[ Name = " + "(" * 20_000 + "1" + ")" * 20_000 + " ]",
     "lists": "[ x = " + "{" * 10_000 + "}" * 10_000 + " ]",
-    "a long sum": '[ Name = "r"; y = 1; eval_set_x = ' + "y + " * 2_500 + "TARGET.z ]",
+    "a long sum": '[ Name = "r"; y = 1; eval_set_x = ' + "y + " * 1_000 + "TARGET.z ]",
     "a deep ternary": '[ Name = "r"; eval_set_x = ' + "TARGET.a ? 1 : " * 400 + "2 ]",
     "a circle": '[ Name = "r"; a = b; b = a; eval_set_x = a + TARGET.y; Requirements = b; MaxJobs = a ]',
     "doubling": '[ Name = "r"; '
     + "".join(f"a{n} = TARGET.x + a{n - 1} + a{n - 1}; " for n in range(1, 40))
     + "a0 = TARGET.q; eval_set_x = a39; Requirements = a39 > 1 ]",
-    "many attributes": '[ Name = "r"; ' + "".join(f"a{n} = {n}; " for n in range(4_000)) + "]",
+    "many attributes": '[ Name = "r"; ' + "".join(f"a{n} = {n}; " for n in range(2_000)) + "]",
     "many routes": "".join(f'[ Name = "r{n}"; Requirements = true ]\n' for n in range(300)),
     "one name": '[ Name = "r" ]' * 400,
     "colliding names": "".join(f'[ Name = "r{"!" * n}" ]' for n in range(300)),
@@ -70,8 +70,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_table_ends_soon(name: str) -> None:
-    """With findings, or with routes that load."""
+def test_a_hostile_table_ends_soon(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With findings, or with routes that load; a quarter of the usual work is allowed."""
+    monkeypatch.setattr("crondor.transform.classad_form.MAX_WORK", 1 << 18)
+    monkeypatch.setattr("crondor.classad.references.MAX_REFERENCES", 25_000)
     begin = time.process_time()
     made = _all(HOSTILE[name])
     assert time.process_time() - begin < SLOWEST
