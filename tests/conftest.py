@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,3 +63,18 @@ def commons() -> Iterator[Path]:
     """Return a folder that all users of the machine may pass, as those of pytest are not."""
     with open_folder() as folder:
         yield folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build wheel and sdist from this checkout, and return the folder with both."""
+    folder = tmp_path_factory.mktemp("built")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder

@@ -12,7 +12,15 @@ import pytest
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parents[2]
-_SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "hatch_build.py", ".pre-commit-hooks.yaml", "action.yml")
+_SHIPPED = (
+    ".gitignore",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "hatch_build.py",
+    ".pre-commit-hooks.yaml",
+    "action.yml",
+)
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +35,9 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip's way to say that there is none
-        "PYTHONPATH": sysconfig.get_path("purelib"),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PIP_NO_COMPILE": "1",
+        "PYTHONPATH": sysconfig.get_path("purelib"),  # pip too is found there: no environment needs its own
+        "VIRTUALENV_NO_PIP": "1",
     }
 
 
@@ -37,7 +46,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what is needed to install this repository, as it is now."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("crondor", "cli", "reference"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)  # with what is compiled of it
     for name in _SHIPPED:
         shutil.copy2(ROOT / name, folder / name)
     return folder
