@@ -1,9 +1,8 @@
-"""Run `crondor`, or a program, in a process that has no more than Windows, as far as that can be played on Unix.
+"""Run a program in a process that has no more than Windows, as far as that can be played on Unix.
 
 Modules and names that Windows has not are gone, folders have no descriptors, and a text file that is opened
 without an encoding is an error. Paths stay those of the machine it runs on.
 
-    python -X warn_default_encoding tests/as_windows.py check job.sub
     python -X warn_default_encoding tests/as_windows.py program.py
 """
 
@@ -73,12 +72,7 @@ def pretend() -> None:
 
 if __name__ == "__main__":
     if not sys.flags.warn_default_encoding:
-        sys.exit("python -X warn_default_encoding tests/as_windows.py COMMAND|PROGRAM.py ...")
+        sys.exit("python -X warn_default_encoding tests/as_windows.py PROGRAM.py")
     warnings.simplefilter("error", EncodingWarning)
     pretend()
-    if sys.argv[1].endswith(".py"):
-        runpy.run_path(sys.argv[1], run_name="__main__")
-    else:
-        from crondor_cli.main import main
-
-        main()
+    runpy.run_path(sys.argv[1], run_name="__main__")

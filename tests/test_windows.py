@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ntpath
 import os
 import subprocess
@@ -28,9 +29,10 @@ JOB_ROUTER_ROUTE_Site @=end
 ADS = 'ClusterId = 7\nProcId = 0\nOwner = "bob"\nJobStatus = 1\nJobUniverse = 5\nWantJobRouter = true\n'
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a submit file, what it includes, an ad, a route and a transform."""
+    made = tmp_path_factory.mktemp("windows")
     for name, text in {
         "job.sub": SUBMIT,
         "when.inc": "cron_hour = 3\r\n",
@@ -40,55 +42,99 @@ def folder(tmp_path: Path) -> Path:
         "set.xform": 'SET Grey "ü"\n',
         "crontab": "30 2 * * * /usr/bin/backup\n",
     }.items():
-        (tmp_path / name).write_bytes(text.encode())
-    return tmp_path
+        (made / name).write_bytes(text.encode())
+    return made
 
 
-def as_windows(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command there."""
-    program = [sys.executable, "-X", "warn_default_encoding", str(ROOT / "tests/as_windows.py")]
-    return subprocess.run(
-        [*program, *arguments],
+def as_windows(folder: Path, program: str) -> str:
+    """Run a program there, and return what it prints."""
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-X", "warn_default_encoding", str(ROOT / "tests/as_windows.py"), "program.py"],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
         env={"HOME": str(folder), "USERNAME": "bob", "PATH": os.defpath},
         check=False,
     )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("next job.sub -n 1", "02:50        03:10"),
-        ("next --previous job.sub -n 1", "03:59"),
-        ("next --at tomorrow", "deferral_time"),
-        ("explain job.sub", "every minute"),
-        ("diff job.sub job.sub", "same"),
-        ("agenda job.sub", "job.sub:4"),
-        ("simulate job.sub", "job.sub:4"),
-        ("preview job.sub", "accepted"),
-        ("compile daily", "cron_hour"),
-        ("import crontab crontab", "cron_hour"),
-        ("export job.sub --to crontab", "* 3 * * *"),
-        ("classad eval 1+2", "3"),
-        ("classad transform --rules set.xform jobs.ads", "ü"),
-        ("route explain --summary --config routes.conf jobs.ads", "Site"),
-        ("route apply --config routes.conf jobs.ads", "ä"),
-        ("queue submit --queue queue job.sub", "1 job submitted"),
-        ("queue status --queue queue", "no job"),
-        ("queue advertise job.sub", "CrondorNext"),
-        ("config", "simulate.skew"),
-        ("config schema next", "$schema"),
-    ],
-)
-def test_commands_work(line: str, said: str, folder: Path) -> None:
+COMMANDS = """
+import io
+import json
+import sys
+from crondor_cli.main import main
+
+found = []
+screen = sys.stdout
+for line in {lines!r}:
+    sys.argv = ["crondor", *line.split()]
+    sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    try:
+        main()
+    except SystemExit as end:
+        found.append([end.code, *(each.buffer.getvalue().decode("utf-8") for each in (sys.stdout, sys.stderr))])
+sys.stdout, sys.stderr = screen, sys.__stderr__
+print(json.dumps(found))
+"""
+WORK = {
+    "next job.sub -n 1": "02:50        03:10",
+    "next --previous job.sub -n 1": "03:59",
+    "next --at tomorrow": "deferral_time",
+    "explain job.sub": "every minute",
+    "diff job.sub job.sub": "same",
+    "agenda job.sub": "job.sub:4",
+    "simulate job.sub": "job.sub:4",
+    "preview job.sub": "accepted",
+    "compile daily": "cron_hour",
+    "import crontab crontab": "cron_hour",
+    "export job.sub --to crontab": "* 3 * * *",
+    "classad eval 1+2": "3",
+    "classad transform --rules set.xform jobs.ads": "ü",
+    "route explain --summary --config routes.conf jobs.ads": "Site",
+    "route apply --config routes.conf jobs.ads": "ä",
+    "queue submit --queue queue job.sub": "1 job submitted",
+    "queue status --queue other": "no job",
+    "queue advertise job.sub": "CrondorNext",
+    "config": "simulate.skew",
+    "config schema next": "$schema",
+    "check --fix --write --no-files bad.sub": "",
+}
+REFUSED = ("run job.sub", "route run --once --config routes.conf --queue queue")
+
+
+@pytest.fixture(scope="module")
+def ended(folder: Path) -> dict[str, tuple[int, str, str]]:
+    """Return the status of each command, what it printed and what it said."""
+    lines = [
+        f"{line} --now 2026-11-20T12:00 --tz UTC" if {"job.sub", "--at"}.intersection(line.split()) else line
+        for line in WORK
+    ]
+    found = json.loads(as_windows(folder, COMMANDS.format(lines=[*lines, *REFUSED])))
+    return dict(zip((*WORK, *REFUSED), found, strict=True))
+
+
+@pytest.mark.parametrize("line", WORK)
+def test_commands_work(line: str, ended: dict[str, tuple[int, str, str]]) -> None:
     """Each does its work, and says nothing else: an included file is read, whatever line ends it has."""
-    name, *rest = line.split()
-    timed = ["--now", "2026-11-20T12:00", "--tz", "UTC"] if {"job.sub", "--at"}.intersection(rest) else []
-    done = as_windows(folder, name, *rest, *timed)
-    assert (done.returncode, said in done.stdout) == (0, True), done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    status, out, err = ended[line]
+    assert (status, WORK[line] in out, "Traceback" in err) == (int("--fix" in line), True, False), out + err
+
+
+def test_a_fix_is_written(ended: dict[str, tuple[int, str, str]], folder: Path) -> None:
+    """The file is put in the place of the old one, with its line ends."""
+    assert any("1 file changed" in err for _, _, err in ended.values())
+    assert (folder / "bad.sub").read_bytes() == BAD.replace("minutes", "minute").encode()
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_needs_unix_says_so(line: str, ended: dict[str, tuple[int, str, str]]) -> None:
+    """One line and status 2."""
+    status, out, err = ended[line]
+    assert (status, out) == (2, "")
+    assert "needs a system with processes as Linux has them" in err
 
 
 LIBRARY = """
@@ -119,25 +165,8 @@ print(*(route.name for route in table.routes))
 
 def test_the_library_works(folder: Path) -> None:
     """Engine, check, submit files, ClassAds, schedules in words, transforms, routes."""
-    (folder / "program.py").write_text(LIBRARY, encoding="utf-8")
-    done = as_windows(folder, "program.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == ["CRN101", "CRN401", '"3"', "12", "1795240800", "1795240800", "true", "Site"]
-
-
-def test_a_fix_is_written(folder: Path) -> None:
-    """The file is put in the place of the old one, with its line ends."""
-    done = as_windows(folder, "check", "--fix", "--write", "--no-files", "bad.sub")
-    assert "1 file changed" in done.stderr, done.stdout + done.stderr
-    assert (folder / "bad.sub").read_bytes() == BAD.replace("minutes", "minute").encode()
-
-
-@pytest.mark.parametrize("line", ["run job.sub", "route run --once --config routes.conf --queue queue"])
-def test_what_needs_unix_says_so(line: str, folder: Path) -> None:
-    """One line and status 2."""
-    done = as_windows(folder, *line.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "needs a system with processes as Linux has them" in done.stderr
+    expected = ["CRN101", "CRN401", '"3"', "12", "1795240800", "1795240800", "true", "Site"]
+    assert as_windows(folder, LIBRARY).split() == expected
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,11 @@ def test_a_key_less_and_a_key_more_are_found(arguments: tuple[str, ...], write: 
     real = crondor(*given, "--format", "json").data
     assert not faults(name, real)
     optional = {key for _, part in parts(schema(name)) for key in _optional(part)}
+    alike = set()
     for number, found in enumerate(objects(real)):
+        if (keys := frozenset(found)) in alike:  # one of each kind of object
+            continue
+        alike.add(keys)
         changed = copy.deepcopy(real)
         list(objects(changed))[number]["surprise"] = 1
         assert any("'surprise' was unexpected" in fault for fault in faults(name, changed))

@@ -248,10 +248,10 @@ JSON_INPUTS = [
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1", "--no-advice"),
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1"),
     ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
-    ("simulate", "examples/quarterly.sub", "--days", "60", "--pool-config", "examples/access-point.conf"),
+    ("simulate", "hourly.sub", "--days", "1", "--pool-config", "examples/access-point.conf"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
-    ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline", "--events"),
+    ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline"),
     ("simulate", "routed.sub", "--routes", "examples/routes.conf", "--events", "--site", "Slurm=swallow"),
     ("agenda", "--suggest", "examples/nightly.sub", "examples/routed-nightly.sub", "hourly.sub", "nested.sub"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
@@ -275,7 +275,7 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
     (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "never.sub").write_text(never, encoding="utf-8")
-    (tmp_path / "routed.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue 60\n", encoding="utf-8")
+    (tmp_path / "routed.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue 30\n", encoding="utf-8")
     nested = "executable = /bin/true\nx = minute\narguments = $(cron_$(x))\ncron_minute = 0\nqueue\n"
     (tmp_path / "nested.sub").write_text(nested, encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nlog = x\n", encoding="utf-8")
