@@ -248,7 +248,7 @@ JSON_INPUTS = [
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1", "--no-advice"),
     ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1"),
     ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
-    ("simulate", "hourly.sub", "--days", "1", "--pool-config", "examples/access-point.conf"),
+    ("simulate", "examples/nightly.sub", "--days", "2", "--pool-config", "removing.conf"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
     ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline"),
@@ -272,6 +272,8 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "far.sub").write_text("deferral_time = 4102444800\n", encoding="utf-8")
     hourly = "executable = /bin/true\ncron_minute = 0\ncron_prep_time = 0\non_exit_remove = false\nqueue\n"
     (tmp_path / "hourly.sub").write_text(hourly, encoding="utf-8")
+    removing = "SYSTEM_PERIODIC_REMOVE = JobStatus == 1 && time() - EnteredCurrentStatus > 7200\n"
+    (tmp_path / "removing.conf").write_text(removing, encoding="utf-8")
     never = "executable = /bin/true\ncron_day_of_month = 31\ncron_month = 2\nqueue\n"
     (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "never.sub").write_text(never, encoding="utf-8")
