@@ -198,6 +198,6 @@ def test_what_a_rule_says_is_read(
     dice = random.Random(start)  # noqa: S311 - test data
     # Where two modules have a rule of one name, the first module's counts.
     rules = {name: rule for module in reversed(modules) for name, rule in ebnf.rules_of(module).items()}
-    for _ in range(200):
+    for _ in range(100):
         text = ebnf.sentence(start, rules, samples, joint, dice)
         assert reads(text), text

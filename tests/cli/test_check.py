@@ -245,6 +245,7 @@ def test_rules_are_listed_and_explained() -> None:
     assert [line.split()[0] for line in listed] == sorted(RULES)
     for code, rule in RULES.items():
         assert check("--explain", code).lines[0] == f"# {code} {rule.name}: {rule.title}"
+    for code, rule in [*RULES.items()][::9]:
         assert check("--explain", rule.name).out == check("--explain", code.lower()).out
 
 
@@ -565,10 +566,10 @@ def test_a_closed_pipe_is_no_error(write: Write) -> None:
 
 def test_many_files_in_one_process(write: Write) -> None:
     """A bar is for people who watch: none here."""
-    paths = [write(*CLEAN, name=f"{n}.sub") for n in range(150)]
+    paths = [write(*CLEAN, name=f"{n}.sub") for n in range(70)]
     result = process("check", "--no-config", *paths)
     assert (result.returncode, result.stderr) == (0, b"")
-    assert result.stdout == b"150 files checked: nothing found\n"
+    assert result.stdout == b"70 files checked: nothing found\n"
 
 
 def test_json_is_one_object(write: Write) -> None:

@@ -65,7 +65,7 @@ def test_an_agenda_has_the_starts_of_the_clock(zone: str, change: Change, policy
             assert list(members(found)) == [span.minute(run) for run in within]
 
 
-@pytest.mark.parametrize(("zone", "change"), some(ASKED, 10), ids=grid_id)
+@pytest.mark.parametrize(("zone", "change"), some(ASKED, 6), ids=grid_id)
 def test_next_prev_and_explain_say_what_the_clock_says(zone: str, change: Change) -> None:
     """The times after an hour before a change, those before an hour after it, and why there is one, in each policy."""
     for line in lines(change):
@@ -85,7 +85,7 @@ def test_next_prev_and_explain_say_what_the_clock_says(zone: str, change: Change
                 assert job["at"]["fires"]
 
 
-@pytest.mark.parametrize(("zone", "change"), ASKED, ids=grid_id)
+@pytest.mark.parametrize(("zone", "change"), some(ASKED, 15), ids=grid_id)
 def test_a_plan_of_routes_has_the_runs_of_the_clock(zone: str, change: Change, tmp_path: Path) -> None:
     """From an hour before a change on, whatever becomes of them."""
     config, job = tmp_path / "routes.conf", tmp_path / "job.sub"

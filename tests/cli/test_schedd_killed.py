@@ -16,7 +16,7 @@ from crondor.job_queue import read_log
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, environment
 
-JOBS = 300
+JOBS = 100
 KILLS = int(os.environ.get("CRONDOR_KILLS", "6"))
 COMMANDS = (
     ("edit", "--constraint", "true", "--set", "Mark={}", "--set", "Note=strcat(Owner, {})"),

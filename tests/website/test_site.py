@@ -17,6 +17,12 @@ from website.made import MODULES, knob_page, library_pages, rule_pages
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module")
+def rules() -> dict[str, str]:
+    """Return the pages of the rules by their places."""
+    return dict(rule_pages(SUBMIT_RULES, ROUTE_RULES))
+
+
 def test_every_page_is_in_the_navigation() -> None:
     """The front page lists each page of docs/ that has no folder's index to list it."""
     front = (ROOT / "website" / "pages" / "index.md").read_text("utf-8")
@@ -52,33 +58,31 @@ def test_links_are_led_to_where_pages_stand() -> None:
         staging.relinked("[x](nowhere.md)", "docs/python.md", "python.md")
 
 
-def test_every_rule_has_its_page_at_its_address() -> None:
+def test_every_rule_has_its_page_at_its_address(rules: dict[str, str]) -> None:
     """The last part of a finding's address is the folder of the rule's page."""
-    made = dict(rule_pages(SUBMIT_RULES, ROUTE_RULES))
     codes = {*SUBMIT_RULES, *ROUTE_RULES}
-    assert {f"rules/{re.split('[/:]', address(code))[-1]}/index.md" for code in codes} == {*made} - {"rules/index.md"}
-    assert all(f"[{code}]({code}/index.md)" in made["rules/index.md"] for code in codes)
+    assert {f"rules/{re.split('[/:]', address(code))[-1]}/index.md" for code in codes} == {*rules} - {"rules/index.md"}
+    assert all(f"[{code}]({code}/index.md)" in rules["rules/index.md"] for code in codes)
 
 
-def test_a_rules_page_has_its_severity_its_fix_and_what_is_printed() -> None:
+def test_a_rules_page_has_its_severity_its_fix_and_what_is_printed(rules: dict[str, str]) -> None:
     """As `crondor check` and `crondor route check` say it of the page's first example."""
-    made = dict(rule_pages(SUBMIT_RULES, ROUTE_RULES))
     without = {"CRN002"}  # bytes that are no text cannot stand on a page
     for code, rule in {**ROUTE_RULES, **SUBMIT_RULES}.items():
-        text = made[f"rules/{code}/index.md"]
+        text = rules[f"rules/{code}/index.md"]
         assert f"\n\nSeverity: {rule.severity.value}. Fix: " in text
         assert code in without or re.search(rf"^```\n\ncrondor prints:\n\n```text\n.*\[{code}\]", text, re.MULTILINE)
-    assert "Fix: `--fix` applies it.\n" in made["rules/CRN204/index.md"]
-    assert "| error | `--fix` applies it | a day of week alone" in made["rules/index.md"]
-    assert "error: the schedd adds day 0 to a day of week" in made["rules/CRN204/index.md"]
+    assert "Fix: `--fix` applies it.\n" in rules["rules/CRN204/index.md"]
+    assert "| error | `--fix` applies it | a day of week alone" in rules["rules/index.md"]
+    assert "error: the schedd adds day 0 to a day of week" in rules["rules/CRN204/index.md"]
 
 
-def test_a_missing_page_is_said_to_be_one() -> None:
+def test_a_missing_page_is_said_to_be_one(rules: dict[str, str]) -> None:
     """404.html needs no other file, since it is shown at any depth, and knows the folders of the site."""
     text = (ROOT / "website" / "extra" / "404.html").read_text("utf-8")
     assert "<h1>Page not found</h1>" in text
     assert not re.search(r'<link (?!rel="icon" href="data:,")|src=|@import|url\(', text)
-    made = [place for place, _ in (*rule_pages(SUBMIT_RULES, ROUTE_RULES), *library_pages())]
+    made = [*rules, *(place for place, _ in library_pages())]
     folders = {place.split("/")[0] for place in [*staging.sources().values(), *made] if "/" in place} | {"playground"}
     known = re.search(r"search\(/\\/\(([^)]*)\)", text)
     assert known is not None
