@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from crondor.classad import ClassAd
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor_cli.kit import services
 from crondor_cli.kit.services import PATIENCE, LockWait
-from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, crondor, environment
+from tests.cli.running import NOW, NOW_EPOCH, crondor
 
 JOB = "executable = /bin/date\ncron_minute = 0\nqueue\n"
 COMMANDS = (
@@ -36,22 +35,24 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
-def test_a_command_waits_for_the_queue(folder: Path, name: str, command: tuple[str, ...]) -> None:
+def test_a_command_waits_for_the_queue(
+    folder: Path, name: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It says what it waits for, and does its work when the other one has done."""
     other = EmbeddedSchedd(folder / "queue", clock=lambda: NOW_EPOCH)
-    arguments = [*command, "--queue", str(folder / "queue"), "--now", NOW]
-    with subprocess.Popen(
-        [*PROGRAM, *arguments], env=environment(), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as waiting:
-        assert waiting.stderr is not None
-        lines = [waiting.stderr.readline()]
-        while lines[-1] and "waiting up to" not in lines[-1]:
-            lines.append(waiting.stderr.readline())
+    wait = LockWait.__call__
+
+    def done_meanwhile(self: LockWait) -> bool:
+        goes_on = wait(self)
         other.close()
-        out, err = waiting.communicate(timeout=SLOWEST)
-    assert "another process writes the queue in" in lines[-1], (name, lines, out, err)
-    assert "queue-locked" not in err
-    assert (waiting.returncode, bool(out)) == (name == "release", True)
+        return goes_on
+
+    monkeypatch.setattr(LockWait, "__call__", done_meanwhile)
+    monkeypatch.chdir(folder)
+    result = crondor(*command, "--queue", "queue", "--now", NOW)
+    assert result.err.count("another process writes the queue in") == result.err.count("waiting up to") == 1
+    assert "queue-locked" not in result.err
+    assert (result.status, bool(result.out)) == (name == "release", True)
 
 
 def test_it_gives_up_when_its_time_is_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

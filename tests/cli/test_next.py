@@ -14,7 +14,6 @@ from freezegun import freeze_time
 
 from tests.cli.conftest import Write
 from tests.cli.running import NOW, NOW_EPOCH, Result, at_now, crondor, next_of, process
-from tests.cli.terminal import on_screen
 
 NIGHTLY = (
     "# every night",
@@ -502,7 +501,7 @@ def test_an_integer_attribute_is_nothing_to_the_schedd(write: Write) -> None:
 @pytest.mark.parametrize("line", [case[0] for case in PORTABLE])
 def test_a_difference_has_a_reason(line: str) -> None:
     """No table ends with the announcement alone."""
-    for policy in ("compatible", "debian", "skip", "kubernetes"):
+    for policy in ("compatible", "skip"):
         job = next_of(line, "--policy", policy, "--from", "2027-03-27", "-n", "99", "--format", "json").jobs[0]
         assert bool(job["differences"]) == any(row["differs"] for row in job["runs"])
 
@@ -863,6 +862,6 @@ def test_what_is_said_of_a_file_stands_together_in_the_order_of_the_files(write:
 def test_a_row_that_is_the_same_takes_one_line(write: Write) -> None:
     """On a narrow terminal the schedd's answers stand below the rows that differ."""
     path = write("cron_minute = 0", "cron_hour = 3", "cron_day_of_week = 1-5", "queue")
-    seen = on_screen("next", "--now", NOW, path, columns=80).screen
+    seen = crondor("next", "--now", NOW, path, columns=80).lines
     assert not [row for row in seen if row.strip() == "real schedd: the same"]
     assert [row for row in seen if row.strip().startswith("real schedd: Mon 2026-11-30 ") and "retry" in row]
