@@ -329,11 +329,17 @@ def sent(given: dict[str, object]) -> tuple[dict[str, object], list[str]]:
     return given, [repr(each) for each in given.values()]
 
 
-def test_values_go_to_another_process_and_back() -> None:
-    """One that shares nothing with this one, as on another machine."""
-    given = values()
+@pytest.fixture(scope="module")
+def other_process() -> Iterator[ProcessPoolExecutor]:
+    """Return a process that shares nothing with this one, as on another machine."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        back, shown = pool.submit(sent, given).result(timeout=300)
+        yield pool
+
+
+def test_values_go_to_another_process_and_back(other_process: ProcessPoolExecutor) -> None:
+    """All that is public, and its text."""
+    given = values()
+    back, shown = other_process.submit(sent, given).result(timeout=300)
     assert back == given
     assert shown == [repr(each) for each in given.values()]
 
@@ -457,10 +463,10 @@ def refused(line: str) -> CronSpec:
     return CronSpec.from_line(line, dialect=Dialect.HTCONDOR)
 
 
-def test_an_error_of_another_process_is_the_error() -> None:
+def test_an_error_of_another_process_is_the_error(other_process: ProcessPoolExecutor) -> None:
     """Diagnostics, places and what its class adds."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool, pytest.raises(InvalidSpec) as caught:
-        pool.submit(refused, "0 6 * * MON").result(timeout=300)
+    with pytest.raises(InvalidSpec) as caught:
+        other_process.submit(refused, "0 6 * * MON").result(timeout=300)
     assert caught.value.diagnostics[0].span is not None
     assert caught.value.diagnostics[0].span.text == "MON"
     assert caught.value.stage is not None

@@ -27,7 +27,7 @@ JOB_ROUTER_ROUTE_B @=r
   SET Requirements TARGET.HasX
 @r
 """
-JOBS = 3000
+JOBS = 1500
 
 
 class Workers:
@@ -130,7 +130,7 @@ def test_a_killed_worker_is_made_up_for(cluster: Workers) -> None:
     words = COMMANDS[0]
     expected = crondor(*words, "--jobs", "1")
     victim = cluster.workers[0]
-    killing = threading.Timer(1.5, victim.kill)
+    killing = threading.Timer(0.3, victim.kill)
     killing.start()
     assert crondor(*words, "--cluster", cluster.address) == expected
     killing.join()

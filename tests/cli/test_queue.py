@@ -325,8 +325,9 @@ def test_an_action_on_nobody_says_so(schedd: Schedd) -> None:
         assert "[no-job]" in result.err
 
 
-def test_a_dry_guard_locks_nobody_out(schedd: Schedd, tmp_path: Path) -> None:
+def test_a_dry_guard_locks_nobody_out(schedd: Schedd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It follows the log while another process writes."""
+    monkeypatch.setattr("crondor_cli.kit.services.PATIENCE", 0.0)
     schedd("submit", NIGHTLY)
     with EmbeddedSchedd(tmp_path / "queue", clock=lambda: NOW_EPOCH):
         assert "nothing to correct" in schedd("guard", "--once").out

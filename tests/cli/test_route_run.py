@@ -165,8 +165,9 @@ def wait_for(running: subprocess.Popen[bytes], words: bytes) -> None:
     pytest.fail(f"it never said {words!r}")
 
 
-def test_signals(router: subprocess.Popen[bytes], folder: Path) -> None:
+def test_signals(router: subprocess.Popen[bytes], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGHUP reads the configuration anew, SIGTERM ends it with status 0; its lock goes with it."""
+    monkeypatch.setattr("crondor_cli.kit.services.PATIENCE", 0.0)
     wait_for(router, b"submitted job")
     assert (folder / "queue" / "jobrouterLock").exists()
     (folder / "routes.conf").write_text(CONFIG.replace("Site1", "Site2"))

@@ -35,7 +35,7 @@ from tests.cli.test_process import on_terminal
 from tests.hooks.test_runner import ends
 
 LOADED = (schedules, run_command, run_loop)  # here, so that no copy of this process has to
-SOON = 2  # seconds from the writing of a submit file to its deferral_time
+SOON = 1  # seconds from the writing of a submit file to its deferral_time
 WINDOW = 3600  # seconds; no machine is as slow as that
 # Says that it runs, runs for a while, says that it has, and fails.
 LASTING = "echo $$ >> started; sleep 0.1; echo $$ >> ended; exit 7"
