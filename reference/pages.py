@@ -62,7 +62,7 @@ OTHERS = {
     ("hook run", "--env"),
     ("classad transform", "--from"),
     ("classad transform", "--seed"),
-    ("classad format", "--from"),
+    ("classad convert", "--from"),
     ("compile", "--name"),
     ("compile", "--allow-dir"),
 }

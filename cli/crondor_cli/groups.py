@@ -97,16 +97,18 @@ def hook() -> None:
 
 CLASSAD = {
     "eval": ("crondor_cli.classad.eval", "Evaluate an expression, and explain why it is not true."),
-    "format": ("crondor_cli.classad.format", "Convert ads from one form to another."),
+    "convert": ("crondor_cli.classad.convert", "Convert ads from one form to another."),
     "transform": ("crondor_cli.classad.transform", "Apply HTCondor's transform rules to ads."),
     "match": ("crondor_cli.classad.match", "Show whether two ads accept each other, and why not."),
 }
+
+CLASSAD_BEFORE = {"format": CLASSAD["convert"]}  # its name in 1.0
 
 CLASSAD_EPILOG = """\b
 Examples:
   crondor classad eval 'splitTime(time())'
   crondor classad eval Requirements --my job.ad --target slot.ad --explain
-  crondor classad format history --to json
+  crondor classad convert history --to json
   condor_q -long | crondor classad transform --rules site.rules
   crondor classad match job.ad slot.ad --explain
 
@@ -114,7 +116,9 @@ Ads are read in all of HTCondor's forms: -long (condor_q -long, history files), 
 by the beginning of the text."""
 
 
-@click.group("classad", cls=LazyGroup, modules=CLASSAD, epilog=CLASSAD_EPILOG, no_args_is_help=True)
+@click.group(
+    "classad", cls=LazyGroup, modules=CLASSAD, unlisted=CLASSAD_BEFORE, epilog=CLASSAD_EPILOG, no_args_is_help=True
+)
 def classad() -> None:
     """Evaluate, explain, rewrite, transform and match ClassAds as HTCondor's daemons do.
 

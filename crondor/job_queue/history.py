@@ -14,12 +14,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor._files import FileId, renamed_since
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, read_ads
+from crondor.classad.formats.parquet import MAGIC, read_parquet
 from crondor.classad.formats.pieces import Report
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, Source, printable
@@ -204,15 +206,19 @@ def history_record(ad: ClassAd, offset: int, now: int) -> str:
 
 
 def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[ClassAd]:
-    """Return the jobs of a history file one by one, the oldest first.
+    """Return the jobs of a history file one by one, the oldest first; it may be Parquet (``write_parquet``).
 
-    Raises QueueIO, and ClassAdSyntaxError for what is no ad. If ``report`` is given it is called with each bad line
-    instead, reading goes on, and expressions are read when they are asked for.
+    Raises QueueIO, and ClassAdSyntaxError for what is no ad; of Parquet MissingArrow and InvalidParquet. If ``report``
+    is given it is called with each bad line instead, reading goes on, and expressions are read when they are asked for.
     """
     mode = ReadMode.STRICT if report is None else ReadMode.LAZY
     try:
-        with os.fdopen(open_plain(path), encoding="utf-8", errors="surrogateescape", newline="") as file:
-            yield from read_ads(file, Format.LONG, mode, name=str(path), report=report)
+        with os.fdopen(open_plain(path), "rb") as file:
+            if file.peek(len(MAGIC)).startswith(MAGIC):
+                yield from read_parquet(file, name=str(path), report=report)
+                return
+            text = TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
+            yield from read_ads(text, Format.LONG, mode, name=str(path), report=report)
     except OSError as error:
         raise refused_by_disk(path, "this history cannot be read", error) from error
 
@@ -390,6 +396,12 @@ class HistoryFollower:
     def _new(self, descriptor: int, path: str, reached: Reached, report: Report) -> Iterator[ClassAd]:
         """Yield the jobs after the place reached, which moves on; whole records only. Raises OSError."""
         file, offset, _ = reached
+        if not offset and _read_at(descriptor, len(MAGIC), 0) == MAGIC:
+            with os.fdopen(os.dup(descriptor), "rb") as whole:
+                yield from read_parquet(whole, name=path, report=report)
+            size = os.fstat(descriptor).st_size
+            self._reached = Reached(file, size, _read_at(descriptor, _PROOF, max(0, size - _PROOF)))
+            return
         data = b""
         while more := _read_at(descriptor, _PIECE, offset + len(data)):
             data += more

@@ -79,8 +79,8 @@ def test_help_has_examples(name: str) -> None:
     [
         (["evl"], "Did you mean eval?"),
         (["eval"], "EXPR"),
-        (["format", "x"], "--to"),
-        (["format", "/nowhere/x", "--to", "new"], "cannot read '/nowhere/x'"),
+        (["convert", "x"], "--to"),
+        (["convert", "/nowhere/x", "--to", "new"], "cannot read '/nowhere/x'"),
         (["eval", "1", "--my", "/nowhere/x"], "cannot read"),
         (["eval", "1", "--my", "-", "--target", "-"], "standard input (-) can be read only once"),
         (["match", "-", "-"], "standard input (-) can be read only once"),
@@ -158,28 +158,28 @@ def test_lenient_reading_is_silent() -> None:
 def test_format_goes_from_every_form_to_every_form(form: str) -> None:
     """Back in the -long form nothing has changed, bytes that are no UTF-8 included."""
     text = 'A = "caf\xe9 \\ x"\nB = MY.x + 1.5\n\nA = { 1,[ b = 2 ] }\n\n'.encode("latin-1")
-    made = classad("format", "-", "--to", form, stdin=text)
+    made = classad("convert", "-", "--to", form, stdin=text)
     assert (made.status, made.err) == (0, "")
-    assert classad("format", "-", "--to", "long", stdin=made.out) == (0, text, "")
+    assert classad("convert", "-", "--to", "long", stdin=made.out) == (0, text, "")
 
 
 def test_format_reports_what_it_leaves_out() -> None:
     """The good lines are written, and the status is 1."""
-    result = classad("format", "-", "--to", "new", stdin=b"A = (\nB = 1\n\nbad\n\nC = 2\n")
+    result = classad("convert", "-", "--to", "new", stdin=b"A = (\nB = 1\n\nbad\n\nC = 2\n")
     assert (result.status, result.out) == (1, b"[ B = 1 ]\n[ C = 2 ]\n")
     assert "<stdin>:1:6" in result.err
     assert "<stdin>:4:1" in result.err
-    lenient = classad("format", "-", "--to", "new", "--lenient", "--from", "long", stdin=b"B = 1\nA = (\n")
+    lenient = classad("convert", "-", "--to", "new", "--lenient", "--from", "long", stdin=b"B = 1\nA = (\n")
     assert lenient == (0, b"[ B = 1 ]\n", "")
 
 
 def test_format_orders_attributes() -> None:
     """By HTCondor's rule, by name, or as they were."""
     text = b"bb = 1\nB = 2\nAA = 3\n\n"
-    orders = {order: classad("format", "-", "--to", "long", "--order", order, stdin=text).out for order in ("library",)}
-    orders |= {order: classad("format", "-", "--to", "long", "--order", order, stdin=text).out for order in ("name",)}
+    orders = {"library": classad("convert", "-", "--to", "long", "--order", "library", stdin=text).out}
+    orders["name"] = classad("convert", "-", "--to", "long", "--order", "name", stdin=text).out
     assert orders == {"library": b"B = 2\nAA = 3\nbb = 1\n\n", "name": b"AA = 3\nB = 2\nbb = 1\n\n"}
-    assert classad("format", "-", "--to", "long", "--order", "kept", stdin=text).out == text
+    assert classad("convert", "-", "--to", "long", "--order", "kept", stdin=text).out == text
 
 
 def test_match_says_who_refuses_and_why(job: str, slot: str) -> None:

@@ -32,7 +32,7 @@ route explain --config ok.conf x.sub | route explain --config ok.conf dir
 route apply --config ok.conf --ads x.ads | route diff x.conf ok.conf | route diff ok.conf dir
 route diff ok.conf ok.conf --ads x.ads | route test x.toml --config ok.conf | route plan --config ok.conf x.sub
 route convert --config x.conf | hook run PREPARE_JOB ./ok.sh --job x.ads | hook daemon-cron --config x.conf
-classad eval A --my x.ads | classad format --to json x.ads | classad match ok.ads x.ads
+classad eval A --my x.ads | classad convert --to json x.ads | classad match ok.ads x.ads
 """
 WRITTEN = """
 agenda --plot dir/x.png --days 1 ok.sub | simulate --log dir/x.log ok.sub | import crontab -o dir/out ok.tab

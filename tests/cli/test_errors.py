@@ -465,7 +465,7 @@ OTHER_KINDS = {
         (("check", "x.rules"), "crondor classad transform --rules x.rules JOBS.ads"),
         (("import", "crontab", "job.sub"), "crondor check job.sub"),
         (("next", "--ads", "job.sub"), "crondor next job.sub"),
-        (("classad", "format", "--to", "json", "cron.tab"), "crondor import crontab cron.tab"),
+        (("classad", "convert", "--to", "json", "cron.tab"), "crondor import crontab cron.tab"),
         (("route", "check", "--config", "job.sub"), "crondor check job.sub"),
         (("route", "test", "job.sub"), "crondor check job.sub"),
         (("classad", "transform", "--rules", "job.sub", "q.ads"), "crondor check job.sub"),

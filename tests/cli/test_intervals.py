@@ -141,7 +141,7 @@ UNTIL: list[tuple[str, Callable[[Asked], list[int]]]] = [
 ]
 BACKWARDS = [epochs("next --previous"), of_schedules("next --previous")]
 OTHERS = {
-    ("classad format", "--from"),  # a form of ads
+    ("classad convert", "--from"),  # a form of ads
     ("classad transform", "--from"),
     ("explain", "--until"),  # below: clock changes
     ("run", "--until"),  # on the real clock

@@ -137,7 +137,7 @@ def test_every_form_of_ads_is_read(form: str) -> None:
 
 def at_now_format(form: str) -> str:
     """Return the example queue in another form."""
-    return process("classad", "format", QUEUE, "--to", form).stdout.decode()
+    return process("classad", "convert", QUEUE, "--to", form).stdout.decode()
 
 
 def test_a_bad_line_is_reported_and_the_others_are_shown() -> None:

@@ -212,7 +212,7 @@ def test_a_job_that_cannot_be_routed_is_a_finding(config: str, tmp_path: Path) -
 def test_ads_of_any_form(config: str, ads: str, form: str, tmp_path: Path) -> None:
     """The kind is told by what is in the file."""
     path = tmp_path / "jobs"
-    path.write_text(crondor("classad", "format", ads, "--to", form).out)
+    path.write_text(crondor("classad", "convert", ads, "--to", form).out)
     assert (
         crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1] == "4 of 6 jobs go to a route"
     )

@@ -44,7 +44,7 @@ _ID = re.compile(r"\b1\d{3}\b")
 
 
 def _format(path: str, _folder: Path) -> Result:
-    return crondor("classad", "format", path, "--to", "jsonl")
+    return crondor("classad", "convert", path, "--to", "jsonl")
 
 
 def _transform(path: str, folder: Path) -> Result:
@@ -122,7 +122,7 @@ def test_json_that_is_written_is_whole_where_what_is_read_is_not(tmp_path: Path)
     """A list has its end."""
     path = tmp_path / "jobs.ads"
     path.write_text(_written(Format.NEW)[:-40])
-    result = crondor("classad", "format", str(path), "--to", "json")
+    result = crondor("classad", "convert", str(path), "--to", "json")
     assert result.status == 1
     assert len(json.loads(result.out)) == COUNT - 1
 

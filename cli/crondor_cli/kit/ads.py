@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from io import BufferedReader, BytesIO
 from itertools import chain
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import BinaryIO, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import click
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import MAX_AD, Format, ReadMode, detect, read_ad, read_ads
-from crondor.diagnostics import Diagnostic, Severity, Source, printable
+from crondor.classad.formats import MAX_AD, Format, ReadMode, detect, read_ad, read_ads, write_ads
+from crondor.classad.formats.parquet import MAGIC, read_parquet
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.knowledge.kinds import FileKind
 from crondor_cli.kit.files import check_kind, file_problem, open_given, standard_input
 from crondor_cli.kit.options import Clock
@@ -28,10 +30,15 @@ _CHUNK = 1 << 16
 def chunks(path: str) -> Iterator[str]:
     """Yield the text of a file of ads, or of standard input for ``-``, piece by piece; bytes of no UTF-8 are kept.
 
-    Raises UsageError if it cannot be read, or is unmistakably a file of another kind.
+    Raises what byte_chunks raises, and UsageError for a file that is unmistakably of another kind.
     """
+    return _checked(byte_chunks(path), path)
+
+
+def _checked(pieces: Iterable[bytes], path: str) -> Iterator[str]:
+    """Yield the text of bytes. Raises UsageError where they are unmistakably of another kind than ads."""
     is_first = True
-    for text in decoded(byte_chunks(path)):
+    for text in decoded(pieces):
         if is_first:
             check_kind(text, path, FileKind.ADS)
             is_first = False
@@ -47,24 +54,43 @@ def decoded(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def byte_chunks(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, or of standard input for ``-``, piece by piece.
+    """Yield the bytes of a file, or of standard input for ``-``, piece by piece; Parquet becomes ``-long`` text.
 
-    Raises UsageError if it cannot be read.
+    Raises UsageError if it cannot be read, and what read_parquet raises.
     """
+    with _opened(path) as file:
+        if _is_parquet(file):
+            for text in write_ads(read_parquet(file, name=name_of(path))):
+                yield text.encode("utf-8", "surrogateescape")
+        else:
+            yield from _pieces(file)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for ``-``, and show the progress of reading it. Raises UsageError."""
     try:
         if path == "-":
-            stdin = standard_input()
             PROGRESS.begin("reading standard input")
-            while stdin is not None and (data := stdin.read(_CHUNK)):
-                yield data
+            yield standard_input() or BytesIO()
         else:
             with open_given(path) as file:
                 PROGRESS.begin(f"reading {printable(os.path.basename(path))}", os.fstat(file.fileno()).st_size)
-                while data := file.read(_CHUNK):
-                    yield data
-                    PROGRESS.done += len(data)
+                yield file
+    except CrondorError:
+        raise
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
+
+
+def _is_parquet(file: BinaryIO) -> bool:
+    return isinstance(file, BufferedReader) and file.peek(len(MAGIC)).startswith(MAGIC)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while data := file.read(_CHUNK):
+        yield data
+        PROGRESS.done += len(data)
 
 
 def name_of(path: str) -> str:
@@ -72,9 +98,18 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def ads_in(path: str, report: Callable[[Diagnostic], None]) -> Iterator[ClassAd]:
-    """Yield the ads of a file in any form, values unread, and report what is wrong. Raises UsageError."""
-    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=report)
+def ads_in(
+    path: str, report: Callable[[Diagnostic], None], form: Format | None = None, mode: ReadMode = ReadMode.LAZY
+) -> Iterator[ClassAd]:
+    """Yield the ads of a file in any form, Parquet too, and report what is wrong.
+
+    Raises UsageError, and what read_parquet raises.
+    """
+    with _opened(path) as file:
+        if _is_parquet(file):
+            yield from read_parquet(file, name=name_of(path), report=report)
+        else:
+            yield from read_ads(_checked(_pieces(file), path), form, mode, name=name_of(path), report=report)
 
 
 def ad_of(path: str, mode: ReadMode) -> ClassAd:
