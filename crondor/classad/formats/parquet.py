@@ -39,10 +39,11 @@ MAGIC: Final = b"PAR1"
 MOST_COLUMNS: Final = 2000
 """Attributes that get a column of their own; those met later are kept in the column ``_odd``."""
 
-_VALUES: Final = 1 << 16  # of a batch of ads
+_VALUES: Final = 1 << 17  # of a batch of ads
 _ROWS: Final = 1 << 13  # of a row group
 _BYTES: Final = 1 << 24  # of a row group, in memory
 _FEW: Final = 1 << 10  # rows that are read at once
+_SAMPLE: Final = 64  # rows of a batch
 _META: Final = b"classad"
 _ODD: Final = "_odd"
 
@@ -135,6 +136,7 @@ class _Column:
     def __init__(self, name: str) -> None:
         self.name = name
         self.counts: Counter[ColumnKind] = Counter()
+        self.is_varied = False  # few values are equal, and a dictionary of them costs more than it saves
 
     def kind(self) -> ColumnKind:
         """Return the kind of most values; a column of numbers with any real is one of reals."""
@@ -163,31 +165,39 @@ class _Held:
         rest: list[list[tuple[str, str]]] = [[] for _ in ads]
         names: dict[str, None] = {}
         for ad, own, left in zip(ads, codes, rest, strict=True):
-            for low in own.keys() - names.keys():
+            for low in () if own.keys() <= names.keys() else own:
                 if low not in columns and low != _ODD and len(columns) < MOST_COLUMNS:
                     columns[low] = _Column(ad.names.get(low, low))
                 if low in columns:
                     names[low] = None
                 else:
                     left.append((ad.names.get(low, low), _clean(_text(own[low]))))
-        arrays = [self._texts(columns[low], [own.get(low) for own in codes]) for low in names]
+        gets = [own.get for own in codes]
+        arrays = [self._texts(columns[low], [get(low) for get in gets]) for low in names]
         batch = pa.record_batch([*arrays, pa.array(rest, self._map)], names=[*names, _ODD])
         with pa.ipc.new_stream(spool, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
             writer.write_batch(batch)
 
-    def _texts(self, column: _Column, codes: list[Code | str | None]) -> pa.DictionaryArray:
+    def _texts(self, column: _Column, codes: list[Code | str | None]) -> pa.Array:
         """Return the texts of values as an array, and count their kinds."""
         pa = self._pa
         try:
             texts = pa.array(codes, pa.string())
         except (TypeError, pa.ArrowException, UnicodeEncodeError):  # not all of them are plain texts
             texts = pa.array([None if code is None else _clean(_text(code)) for code in codes], pa.string())
+        if column.is_varied:
+            is_text = column.kind() in {ColumnKind.STRING, ColumnKind.EXPRESSION}  # and stays so, unless most change
+            self._count(column, self._kinds(texts.slice(0, _SAMPLE) if is_text else texts, column))
+            return texts
         array = texts.dictionary_encode()
-        kinds = self._kinds(array.dictionary, column)
-        for each in pa.compute.value_counts(pa.compute.take(kinds, array.indices)).to_pylist():
+        column.is_varied = 2 * len(array.dictionary) > len(array)
+        self._count(column, pa.compute.take(self._kinds(array.dictionary, column), array.indices))
+        return array
+
+    def _count(self, column: _Column, kinds: pa.Array) -> None:
+        for each in self._pa.compute.value_counts(kinds).to_pylist():
             if each["values"] is not None:
                 column.counts[_NUMBERED[each["values"]]] += each["counts"]
-        return array
 
     def _kinds(self, texts: pa.Array, column: _Column) -> pa.Array:
         """Return the numbers of the kinds of texts; the kind that the column has is tried first."""
@@ -197,10 +207,10 @@ class _Held:
         for kind in (first, *(each for each in _NUMBERED if each is not first)):
             found = pc.match_substring_regex(texts, _SAMPLES[kind])
             kinds = pc.if_else(found, pa.scalar(_NUMBERED.index(kind), pa.int8()), kinds)
-            if not kinds.null_count:
+            if kinds.null_count == texts.null_count:
                 return kinds
         numbers = [
-            _NUMBERED.index(_KINDS.get(type(_constant(text)), ColumnKind.EXPRESSION)) if number is None else number
+            number if number is not None or text is None else _NUMBERED.index(_kind_of(text))
             for number, text in zip(kinds.to_pylist(), texts.to_pylist(), strict=True)
         ]
         return pa.array(numbers, pa.int8())
@@ -246,13 +256,15 @@ class _Held:
                 arrays.append(pa.nulls(batch.num_rows, field.type))
                 continue
             held = batch.column(at)
-            values, others = self._values(held.dictionary, kind, field.type)
-            arrays.append(pc.take(values, held.indices))
+            is_encoded = pa.types.is_dictionary(held.type)
+            texts = held.dictionary if is_encoded else held
+            values, others = self._values(texts, kind, field.type)
+            arrays.append(pc.take(values, held.indices) if is_encoded else values)
             if others:
-                texts = held.dictionary
                 is_other = pa.array([each in others for each in range(len(texts))], pa.bool_())
-                rows = pc.indices_nonzero(pc.fill_null(pc.take(is_other, held.indices), fill_value=False))
-                for row in rows.to_pylist():
+                if is_encoded:
+                    is_other = pc.fill_null(pc.take(is_other, held.indices), fill_value=False)
+                for row in pc.indices_nonzero(is_other).to_pylist():
                     odd[row].append((field.name, held[row].as_py()))
         arrays.append(pa.array(odd, self._map))
         return pa.record_batch(arrays, schema=schema)
@@ -268,11 +280,11 @@ class _Held:
             values = pc.utf8_slice_codeunits(sure, 1, -1)
         else:
             values = pc.equal(sure, "true") if kind is ColumnKind.BOOLEAN else pc.cast(sure, type_)
-        if not values.null_count:
+        if values.null_count == texts.null_count:
             return values, set()
         found, others = values.to_pylist(), set()
         for at, (text, value) in enumerate(zip(texts.to_pylist(), found, strict=True)):
-            if value is None:
+            if value is None and text is not None:
                 constant = _constant(text)
                 is_exact = _KINDS.get(type(constant)) is kind
                 if is_exact:
@@ -296,6 +308,10 @@ def _text(code: Code | str) -> str:
 def _clean(text: str) -> str:
     """Return a text with octal escapes for bytes that are not UTF-8."""
     return text if text.isascii() else _NO_UTF8.sub(lambda byte: f"\\{ord(byte[0]) - 0xDC00:03o}", text)
+
+
+def _kind_of(text: str) -> ColumnKind:
+    return _KINDS.get(type(_constant(text)), ColumnKind.EXPRESSION)
 
 
 def _constant(text: str) -> object:
