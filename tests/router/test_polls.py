@@ -32,7 +32,6 @@ def _operations(work: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
-    gc.collect()
     gc.disable()
     sys.settrace(trace)
     try:
