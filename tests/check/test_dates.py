@@ -212,8 +212,7 @@ def lets_by(expression: Expression, time: int, zone: ZoneInfo) -> bool:
     return expression.evaluate(job, machine, Context(now=time - 300, zone=zone)) is True
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Auckland"])
-@pytest.mark.parametrize("delay", [0, 299])
+@pytest.mark.parametrize(("zone", "delay"), [("Europe/Berlin", 0), ("Pacific/Auckland", 299)])
 @pytest.mark.parametrize(
     "fields",
     [
@@ -224,7 +223,7 @@ def lets_by(expression: Expression, time: int, zone: ZoneInfo) -> bool:
     ],
 )
 def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[int]], delay: int, zone: str) -> None:
-    """A model of the schedd for 75 days: of all the times it sets, those of the manual match and no other.
+    """A model of the schedd for 45 days: of all the times it sets, those of the manual match and no other.
 
     ``delay`` is how long after a time has passed the schedd computes the next one.
     """
@@ -232,7 +231,7 @@ def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[i
     text = f"{weekly(fields)}\nrequirements = TARGET.Memory > 4096 || TARGET.Gpus > 0\nqueue\n"
     clause = requirements(fixed(check_submit(Source(text), config), config, unsafe=True).report.source.text)
     schedd = Recurrence(spec(Dialect.HTCONDOR, fields), zone)
-    end = NOW + 75 * 86400
+    end = NOW + 45 * 86400
     asked, times = NOW, list[int]()
     while asked < end:
         times.append(int(schedd.next(asked)))

@@ -315,7 +315,7 @@ def first_runs(spec: CronSpec) -> list[int]:
         return []
 
 
-@pytest.mark.parametrize("size", [10_000, 300_000])
+@pytest.mark.parametrize("size", [10_000, 100_000])
 @pytest.mark.parametrize("piece", ["1,", "*/", "-", "MON,", "1 2 ", "60,", '"'])
 def test_hostile_text_is_answered(piece: str, size: int) -> None:
     """A long value gives a bounded list of findings of bounded length."""

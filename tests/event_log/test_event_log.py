@@ -173,13 +173,13 @@ def test_a_number_of_any_size_can_be_written(number: object) -> None:
 @pytest.mark.parametrize("name", ["event_text.log", "event_router.log", "event_legacy.log"])
 def test_a_text_log_cut_anywhere_has_the_events_before_the_cut(name: str) -> None:
     """The one that is being written is left out, without a word."""
-    _cut_anywhere(recorded(name)[:2000], "\n...\n")
+    _cut_anywhere(recorded(name)[:1000], "\n...\n")
 
 
 @pytest.mark.parametrize(("name", "end"), [("event_json.log", "\n}"), ("event_xml.log", "\n</c>")])
 def test_a_log_of_ads_cut_anywhere_has_the_events_before_the_cut(name: str, end: str) -> None:
     """As in a log of text."""
-    _cut_anywhere(recorded(name)[:1600], end)
+    _cut_anywhere(recorded(name)[:900], end)
 
 
 def _cut_anywhere(text: str, end: str) -> None:

@@ -1,15 +1,13 @@
-"""A long run of changes to a queue, and a disk on which it dies: started as a program, it dies in every possible way.
+"""A long run of changes to a queue, and a disk on which it dies in every possible way.
 
-``python scripted.py FOLDER``: at each thing asked of the disk the run forks, once for each way to die. The child takes
-copies of all files as they are and ends at that thing by os._exit; the parent goes on to the next one. What
-was acknowledged stands in the file ``acknowledged``.
+At each thing asked of the disk all files are copied as they are, once for each way to die: no more is left of a process
+that ends there. What was acknowledged stands in the file ``acknowledged``.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,9 +15,6 @@ from crondor.job_queue import History, JobId, JobQueue
 from crondor.job_queue.history import Disk
 
 NOW = 1_800_000_000
-_DEAD = 9
-WAYS = ("before", "half", "after", "lost")
-"""Before the k-th thing is done, in the middle of a write, after it, or before it with all unsynced bytes lost."""
 
 
 def run(folder: Path, disk: Disk, acknowledge: Callable[[JobQueue], object]) -> None:
@@ -122,10 +117,13 @@ class Counting(Disk):
 
 
 class Dying(Counting):
-    """A disk on which the process dies: a child of it at each thing that is asked, in each way."""
+    """A disk on which the process dies at each thing that is asked.
+
+    It dies before the thing is done, in the middle of a write, after it, or before it with all unsynced bytes lost.
+    """
 
     def __init__(self, home: Path, graves: Path) -> None:
-        """Take the folder of the run, and the one where each child gets a folder of its own."""
+        """Take the folder of the run, and the one where each death gets a folder of its own."""
         super().__init__()
         self.home = home
         self.graves = graves
@@ -159,21 +157,8 @@ class Dying(Counting):
         self.safe[descriptor] = self.size(descriptor)
 
     def _die(self, way: str, data: tuple[int, bytes] | None = None) -> None:
-        """Have a child end here, by os._exit, with files of its own that are as they are now."""
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                self._leave(self.graves / f"{way}-{self.count}", way, data)
-                status = _DEAD
-            finally:
-                os._exit(status)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if status != _DEAD:
-            raise RuntimeError(f"{way} {self.count}: the child could not die as it should")
-
-    def _leave(self, folder: Path, way: str, data: tuple[int, bytes] | None) -> None:
-        """Do in a copy of the files what this way of dying does."""
+        """Leave what a process that ends here leaves: its files as they are now, without what it would do next."""
+        folder = self.graves / f"{way}-{self.count}"
         shutil.copytree(self.home, folder)
         if data is not None:
             for name in self._names(data[0]):
@@ -190,15 +175,11 @@ class Dying(Counting):
         return [file.name for file in self.home.iterdir() if os.path.samestat(file.stat(), found)]
 
 
-def main(folder: Path) -> None:
-    """Die in every way at every place of one run."""
+def die(folder: Path) -> int:
+    """Die in every way at every place of one run; return how many places there are."""
     home = folder / "run"
     home.mkdir()
     with (home / "acknowledged").open("ab", buffering=0) as file:
         disk = Dying(home, folder)
         run(home, disk, lambda _: file.write(b"."))
-    sys.stdout.write(f"{disk.count}\n")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    return disk.count

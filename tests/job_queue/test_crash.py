@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +9,8 @@ import pytest
 
 from crondor.job_queue import HEADER, History, JobId, JobQueue, read_history, read_log
 from tests.job_queue.schedd_reader import Ads, schedd_recovers
-from tests.job_queue.scripted import NOW, WAYS, Counting, run
+from tests.job_queue.scripted import NOW, Counting, die, run
 
-ROOT = Path(__file__).resolve().parents[2]
 LOG = "job_queue.log"
 
 
@@ -34,11 +30,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> list[Ads]:
 def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of what the dead runs left, one folder each."""
     folder = tmp_path_factory.mktemp("dead")
-    command = [sys.executable, str(ROOT / "tests/job_queue/scripted.py"), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    places = int(done.stdout)
+    places = die(folder)
     assert places > 100
     for way in ("before", "after", "lost"):
         assert len(list(folder.glob(f"{way}-*"))) == places
@@ -46,24 +38,24 @@ def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _graves(dead: Path, way: str) -> Iterator[tuple[Path, int]]:
-    """Yield the folders of a way of dying and how much was acknowledged; those that are alike once."""
+def _graves(dead: Path) -> Iterator[tuple[Path, int, bool]]:
+    """Yield folders of dead runs, how much was acknowledged, and whether bytes were lost; those that are alike once."""
     seen = set()
-    for folder in sorted(dead.glob(f"{way}-*")):
+    for folder in sorted(dead.glob("*-*")):
         files = tuple((path.name, path.read_bytes()) for path in sorted(folder.iterdir()))
-        if files not in seen:
-            seen.add(files)
-            yield folder, (folder / "acknowledged").stat().st_size
+        is_lost = folder.name.startswith("lost-")
+        if (files, is_lost) not in seen:
+            seen.add((files, is_lost))
+            yield folder, (folder / "acknowledged").stat().st_size, is_lost
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_what_was_acknowledged_is_there(dead: Path, states: list[Ads], way: str) -> None:
+def test_what_was_acknowledged_is_there(dead: Path, states: list[Ads]) -> None:
     """After any crash the queue is as after the last acknowledged transaction, or the one under way; HTCondor agrees.
 
     Bytes that were never synced may be gone when the machine dies, and with them transactions that were not durable.
     """
-    for folder, acknowledged in _graves(dead, way):
-        possible = states[max(0, acknowledged - (way == "lost")) : acknowledged + 2]
+    for folder, acknowledged, is_lost in _graves(dead):
+        possible = states[max(0, acknowledged - is_lost) : acknowledged + 2]
         log = folder / LOG
         if log.exists():
             assert schedd_recovers(log.read_bytes())[0] in possible, folder.name
@@ -78,10 +70,9 @@ def test_what_was_acknowledged_is_there(dead: Path, states: list[Ads], way: str)
         assert read_log(log).diagnostics == (), folder.name
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_job_is_nowhere(dead: Path, way: str) -> None:
+def test_no_job_is_nowhere(dead: Path) -> None:
     """A job moved to the history is there or still in the queue after any crash, and half a record is taken back."""
-    for folder, _ in _graves(dead, way):
+    for folder, *_ in _graves(dead):
         log, past = folder / LOG, folder / "history"
         if not log.exists():
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Format, Order, read_ads
 from crondor.diagnostics import Diagnostic
+from crondor.macro.lines import Budget
 from crondor.transform import Chain, Transform, TransformFacts
 from crondor.transform.apply import TransformRun
 from crondor.transform.plan import Plans
@@ -41,6 +43,14 @@ LINES = st.one_of(
     st.sampled_from(["XFORM.V = 3", "warning : there", "error : here", "+A = 7"]),
 )  # fmt: skip
 RULES = st.lists(LINES, max_size=8).map("\n".join)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _less_work() -> Iterator[None]:
+    """A macro in itself takes all that macros may cost, which is less here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Budget.__init__, "__defaults__", (1 << 20, 1 << 20, 100))
+        yield
 
 
 def _ads(values: list[str]) -> list[ClassAd]:
@@ -79,7 +89,6 @@ def _through(chain: Chain, ad: ClassAd, *, trace: bool) -> _Found:
 @example("COPY A owner\nSET b 1\nEVALSET c 2", "EVALMACRO XFORM.V 1\nV=2\nSET X $(V)", ["5", "5", "5"])
 @example("", "EVALMACRO V A ?: 3\nV += 1", ["5", "5", '"$(V)"'])
 @example("EVALSET X A + 1\nSET Y $(MY.A)", "COPY /^(.)$/ New\\1", ["5", "5", '"\\"q\\""', "C", "5"])
-# a macro in itself takes all that macros may cost
 def test_a_plan_does_what_the_lines_do(first: str, second: str, values: list[str]) -> None:
     """A trace makes each line run by itself."""
     transforms = [Transform.parse(f"SET S 1\n{rules}", strict=False, name="t") for rules in (first, second)]
