@@ -209,11 +209,11 @@ def test_the_recording_has_jobs_of_all_kinds() -> None:
 @pytest.mark.parametrize("is_logged", [False, True])
 @pytest.mark.parametrize("sees_deferral_time", [True, False])
 def test_one_look_says_nothing_that_is_not_so(*, is_logged: bool, sees_deferral_time: bool) -> None:
-    """At any moment, of each job's last due time: what has begun is started, and nothing else; few are unknown."""
+    """At many moments, of each job's last due time: what has begun is started, and nothing else; few are unknown."""
     wrong, unknown, known = set(), 0, 0
     for job in JOBS:
         events = log_of(job) if is_logged else []
-        for now, ads in [*ads_of(job)][::4]:
+        for now, ads in [*ads_of(job)][2 * is_logged + sees_deferral_time :: 8]:
             watch = QueueWatch(sees_deferral_time=sees_deferral_time)
             told = [event for event in events if event.time <= now]
             for standing in watch.look(ads, now, events=told).jobs:
@@ -225,7 +225,7 @@ def test_one_look_says_nothing_that_is_not_so(*, is_logged: bool, sees_deferral_
                 if run.verdict is not Verdict.UNKNOWN and not is_so(job, run):
                     wrong.add((job["name"], now, run.run.time, words(run)))
     assert wrong == set()
-    assert known > 800
+    assert known > 400
     assert unknown < 0.02 * known
 
 

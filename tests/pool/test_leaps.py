@@ -133,7 +133,7 @@ def test_a_leap_comes_to_what_the_runs_come_to(pool_settings: PoolSettings, jobs
 def test_jobs_that_never_wait_leap(run_time: str) -> None:
     """A month of some jobs takes few steps."""
     pool_settings = replace(POOL, slots=20, run_time=Lengths.parse(run_time), match_delay=Lengths(0, 60))
-    check(pool_settings, [HOURLY] * 20, 4)
+    check(pool_settings, [HOURLY] * 20, 1.5)
     pool = Pool(pool_settings, NOW)
     pool.let_leap()
     for _ in range(20):

@@ -213,7 +213,7 @@ def test_tries_that_end_early_find_what_tries_to_the_end_find(minutes: list[str]
     transfer, run_time = Lengths.parse("10s-10m"), Lengths.parse("1m-10m")
     pool = replace(POOL, slots=1, seed=seed, transfer=transfer, run_time=run_time)
     jobs = [ads(f"cron_minute = {minute}\non_exit_remove = false") for minute in minutes]
-    shared = Simulation(pool, jobs, NOW, NOW + DAY // 4)
+    shared = Simulation(pool, jobs, NOW, NOW + DAY // 8)
     found = {}
     for steps in (1, 1 << 30):
         with pytest.MonkeyPatch.context() as patch:
@@ -256,16 +256,16 @@ ONCE = f"deferral_time = {NOW + 60}\ndeferral_window = 100\ndeferral_prep_time =
         (f"{ONCE}\nmax_retries = 1000000\nsuccess_exit_code = 3", 100),
         (f"{ONCE}\non_exit_hold = true\nperiodic_release = true", 100),
         (f"{ONCE}\nuniverse = local\non_exit_remove = false", 21),  # SCHEDD_MIN_INTERVAL is 5 s
-        ("on_exit_remove = false", 3601),
-        ("universe = local\non_exit_remove = false", 721),
-        ("deferral_time = time()\ndeferral_window = 100\non_exit_remove = false", 3601),
-        ("cron_minute = *\ncron_window = 100\non_exit_remove = false", 60),
-        ("cron_minute = *\ncron_window = 100\nuniverse = local\non_exit_remove = false", 60),
+        ("on_exit_remove = false", 901),
+        ("universe = local\non_exit_remove = false", 181),
+        ("deferral_time = time()\ndeferral_window = 100\non_exit_remove = false", 901),
+        ("cron_minute = *\ncron_window = 100\non_exit_remove = false", 15),
+        ("cron_minute = *\ncron_window = 100\nuniverse = local\non_exit_remove = false", 15),
     ],
 )
 def test_a_job_runs_once_a_second_at_most(text: str, starts: int, slots: int) -> None:
     """Where nothing takes any time, too, time goes by: who is queued again waits for another cycle."""
-    world = replace(simulation(text, **AT_ONCE, slots=slots), end=NOW + 3600)
+    world = replace(simulation(text, **AT_ONCE, slots=slots), end=NOW + 900)
     times: list[int] = []
     outcome = world.run(watchers=[lambda seen: times.append(seen.time) if seen.what.value == "started" else None])[0]
     assert len(times) == len(set(times)) == outcome.starts

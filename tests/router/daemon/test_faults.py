@@ -108,13 +108,13 @@ MODES = [(name, *mode) for name in SCRIPTS for mode in (ONE_QUEUE, TWO_STEPWISE)
 @pytest.mark.parametrize(("name", "atomic", "two"), [*MODES, ("quiet", False, False), ("quiet", True, True)])
 @pytest.mark.parametrize("kind", [Crash, unreachable])
 def test_any_single_fault(name: str, atomic: bool, two: bool, kind: Callable[[], BaseException]) -> None:
-    """Before and after each transaction in turn, the invariants hold; CRONDOR_EXAMPLES=3 tries each in each mode."""
+    """Before and after each transaction in turn, the invariants hold; CRONDOR_EXAMPLES=4 tries each in each mode."""
     script = SCRIPTS[name][0]
     free = Fault()
     assert check(name, *run(script, free, atomic=atomic, two=two)) == []
     assert free.count > 10
     wrong = {}
-    step = max(1, 4 - TIMES)
+    step = max(1, 5 - TIMES)
     for point in range((two + 2 * (kind is Crash)) % step, 2 * free.count, step):
         fault = Fault(point, kind=kind)
         found = check(name, *run(script, fault, atomic=atomic, two=two))

@@ -149,7 +149,7 @@ def test_a_black_hole_is_throttled_and_recovers() -> None:
     hole = Site("Site1", slots=500, delay=1, run_time=1, fault=SiteFault.FAILS)
     stage = one(f"{ROUTE}MaxJobs = 20\nMaxIdleJobs = -1\nJobFailureTest = ExitCode =!= 0", hole)
     for _ in range(WINDOW // 10 + 1):
-        stage.submit(*[job() for _ in range(20)])
+        stage.submit(*[job() for _ in range(40 - len(stage.source.jobs("JobStatus == 1")))])
         stage.poll()
     (now,) = stage.router.routes()
     assert now.throttle.jobs == pytest.approx(18, abs=1)
