@@ -283,7 +283,7 @@ def test_a_user_whom_the_system_does_not_know_has_no_log(commons: Path) -> None:
     router.poll()
     router.remove("done")
     found = router.poll("--user-logs", str(commons))
-    assert "there is no account 'nobody-knows-him' on this machine to write a log as" in found.err
+    assert "this machine has no account 'nobody-knows-him' to write a log as" in found.err
     assert not (commons / "log").exists()
 
 

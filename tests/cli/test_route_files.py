@@ -87,7 +87,7 @@ def test_what_is_missing_is_said(folder: Path) -> None:
 
 def test_without_a_spool_a_sandbox_is_refused(folder: Path) -> None:
     """As before; with an issuer alone as well."""
-    assert "nothing that moves files" in run("--dry-run").out
+    assert "this router cannot move files" in run("--dry-run").out
     assert "this router has no spool" in run("--token-issuer", str(folder / "issuer")).out
 
 

@@ -143,7 +143,7 @@ def test_a_router_that_runs(folder: Path) -> None:
     report.write_text("{")
     found = status("--queue", "queue")
     assert found.status == 0
-    assert "this is no report of a router" in found.err
+    assert "this is not a router's report" in found.err
 
 
 @pytest.mark.usefixtures("folder")

@@ -101,8 +101,8 @@ def test_wrong_usage() -> None:
     """All faults of --site at once, with their place; options that belong to the other kind."""
     found = simulate("--site", "Site1=sleep,slots=0", "--site", "Nope=run")
     assert found.status == 2
-    assert "--site:1:1: error: this is no site" in found.err
-    assert "--site:1:13: error: 'slots=0' describes no site" in found.err
+    assert "--site:1:1: error: this is not a site" in found.err
+    assert "--site:1:13: error: 'slots=0' is not a setting of a site" in found.err
     assert "there is no route Nope (routes: Site1, Site2)" in found.err
     assert "--skew, --trace cannot be used with --routes" in simulate("--trace", "flow", "--skew", "5").err
     alone = crondor("simulate", "--spec", "job.sub", "--site", "Site1=run")

@@ -1,10 +1,9 @@
-"""The job router as a daemon: it follows a queue, routes jobs, keeps source and copy together, and cleans up.
+"""The job router as a daemon: follow a queue, route jobs, keep each source and its copy in sync, and clean up.
 
-``Router(table, schedd, clock=...)`` over any ``Schedd``, or over two; ``router.poll()`` is one round of HTCondor's
-condor_job_router. ``RouterOptions`` say where it differs from the daemon. ``router.why(job)`` says why a job is not
-routed now, ``router.routes()`` how each route stands. All that it must remember is in the queues. ``RouterLock``
-keeps a second router of the same name away. ``Rehearsal`` is all of it with simulated sites, in memory, on a virtual
-clock.
+``Router(table, schedd, clock=...)`` works over any ``Schedd``, or over two; ``router.poll()`` is one round of
+HTCondor's condor_job_router. ``RouterOptions`` lists the differences from the daemon. ``router.why(job)`` returns why a
+job is not routed now, ``router.routes()`` the state of each route. All state is in the queues. ``RouterLock`` keeps out
+a second router of the same name. ``Rehearsal`` runs all of it in memory, with simulated sites and a virtual clock.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What all steps of the router need: queues, table, counts, clock, log, hooks, and edits of jobs."""
+"""What every step of the router needs: queues, table, counts, clock, log, hooks, and edits of jobs."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ from crondor.transform import TransformFacts
 
 # HTCondor: JobRouter::UpdateRouteStats.
 class RouteCounts:
-    """What a router has counted, kept up to date; ``route_state`` is a value and may be kept."""
+    """A router's counts, updated in place; each ``route_state`` is an immutable snapshot."""
 
     def __init__(self, table: RoutingTable, now: int) -> None:
-        """Begin with routes that nobody uses, at ``now`` (epoch seconds)."""
+        """Start with unused routes at ``now`` (epoch seconds)."""
         self._table = table
         self.route_state = RouteState()
         self.replace(table, now)
 
     def replace(self, table: RoutingTable, now: int) -> None:
-        """Take a new table; a route that was there under its name keeps its throttle."""
+        """Use a new table; a route whose name already existed keeps its throttle."""
         self._table = table
         before = self.route_state
         throttles = {lower(each.name): before.throttles.get(lower(each.name), Throttle(now)) for each in table.routes}
         self.route_state = RouteState(before.loads, throttles, before.managed, before.turn)
 
     def recount(self, jobs: Iterable[RoutedJob], now: int) -> None:
-        """Count the jobs of each route anew, and set the throttles whose window is over."""
+        """Recount the jobs of each route, and update the throttles whose window has ended."""
         counts: dict[str, list[int]] = {}
         managed = 0
         for job in jobs:
@@ -77,13 +77,13 @@ class RouteCounts:
         self.route_state = RouteState(loads, before.throttles, managed, before.turn).adjusted(self._table, now)
 
     def set_back(self, seconds: int) -> None:
-        """Have the windows of the throttles end as much earlier as the clock was set back."""
+        """Move the ends of the throttle windows back by as much as the clock was set back."""
         before = self.route_state
         throttles = {name: each._replace(begin=each.begin - seconds) for name, each in before.throttles.items()}
         self.route_state = RouteState(before.loads, throttles, before.managed, before.turn)
 
     def ended(self, job: RoutedJob) -> None:
-        """Count how a job ended, before it forgets its route."""
+        """Count how a job ended, before its route is cleared."""
         key = lower(job.route)
         if self._table.route(job.route) is None or (job.is_interrupted and not job.is_success):
             return
@@ -100,7 +100,7 @@ IDLE: Final = "JobStatus =?= 1"
 
 # HTCondor: claim_job, yield_job, remove_job in src/condor_job_router/submit_job.cpp.
 class QueueStep(NamedTuple):
-    """Attributes to set where a condition holds."""
+    """Attributes to set if a condition holds."""
 
     condition: str
     edits: Mapping[str, object]
@@ -110,9 +110,9 @@ class QueueStep(NamedTuple):
 class JobEdit:
     """An edit of one job.
 
-    A schedd with atomic edits does all steps at once under the condition of the first. Elsewhere they are done one by
-    one, each under its own condition, until one does not hold; each has one attribute that anybody acts upon, and it
-    stands first or is the last of all. ``undo`` is done where they end after the first.
+    A schedd with atomic edits applies all steps at once, under the condition of the first. Otherwise they are applied
+    in order, each under its own condition, until one fails. Only one attribute of each step makes others act; it is set
+    in the first step or in the last. ``undo`` is applied if a later step fails.
     """
 
     job: JobId
@@ -120,7 +120,7 @@ class JobEdit:
     undo: QueueStep | None = None
 
     def do(self, schedd: Schedd) -> bool:
-        """Do it, and say whether all conditions held. Raises what the schedd raises."""
+        """Apply the edit, and return whether all conditions held. Raises what the schedd raises."""
         if schedd.capabilities.atomic_edits:
             edits = {name: value for step in self.steps for name, value in step.edits.items()}
             return schedd.edit_if(self.job, self.steps[0].condition, edits)
@@ -133,20 +133,20 @@ class JobEdit:
 
 
 def owned(name: str) -> str:
-    """Return the condition that a router of this name has a job."""
+    """Return the condition under which a job belongs to the router of this name."""
     return f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= {print_string(name)}"
 
 
 def claim(job: JobId, name: str) -> JobEdit:
-    """Take over an idle job that nobody has.
+    """Take over an idle job that no router manages.
 
-    Where edits are not atomic the name comes first: of two routers that write it, one finds the other's.
+    Without atomic edits the name is written first: of two routers that write it, one finds the other's name.
     """
     return JobEdit(job, tuple(QueueStep(each.condition, {each.name: each.value}) for each in claim_steps(name)))
 
 
 class ClaimStep(NamedTuple):
-    """One attribute of a claim; ``proof`` holds in a job after this step, and in none that it did not reach."""
+    """One attribute of a claim; ``proof`` holds in a job only after this step."""
 
     condition: str
     name: str
@@ -162,7 +162,7 @@ def claim_steps(name: str) -> tuple[ClaimStep, ClaimStep]:
 
 
 def name_again(job: JobId, name: str) -> JobEdit:
-    """Write the router's name into a job that it has taken, where somebody has deleted it."""
+    """Write the router's name into a job it manages, if someone has deleted it."""
     return JobEdit(
         job,
         (QueueStep(f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= undefined", {"ManagedManager": name}),),
@@ -170,11 +170,11 @@ def name_again(job: JobId, name: str) -> JobEdit:
 
 
 def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> JobEdit:
-    """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
+    """Write what changed in the copy into the source, while the router manages it and its status is still ``seen``.
 
-    The reasons of a hold or a removal come before it, since a held job without HoldCopiedFromTargetJob is held by its
-    user; any other status comes first, since it is what the condition asks for. Where the user holds the job between
-    the two, that hold is his.
+    The reasons of a hold or a removal are written before the status, since a held job without HoldCopiedFromTargetJob
+    counts as held by its user; any other status is written first, since the condition tests it. If the user holds the
+    job between the two edits, the hold is the user's.
     """
     condition = f"{owned(name)} && JobStatus =?= {int(seen)}"
     now = edits.get("JobStatus")
@@ -189,10 +189,11 @@ def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) ->
 
 
 def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold: bool) -> JobEdit:
-    """Yield a job that has the ad's status (HTCondor 25.14's job router): the schedd has it again.
+    """Yield a job with the status in ``ad`` to its schedd (HTCondor 25.14's job router).
 
-    ``done``: the copy has done its work, and the job leaves the queue. A hold that was the copy's is ended where
-    ``release_on_hold`` is set. JobStatus comes before Managed, so that no schedd finds a job running that nobody runs.
+    ``done``: the copy has completed, and the job leaves the queue. A hold copied from the copy is released if
+    ``release_on_hold`` is set. JobStatus is written before Managed, so that no schedd finds a running job without a
+    process.
     """
     now = status(ad)
     seen = "true" if now is None else f"JobStatus =?= {int(now)}"
@@ -215,7 +216,7 @@ def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold
 
 
 def run_again(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
-    """Give a completed source back to wait for its next run, with what its schedd notes about the one that is over."""
+    """Give a completed source back to wait for its next run, with the attributes its schedd sets after a run."""
     mine = owned(name)
     done = f"{mine} && JobStatus =?= {int(JobStatus.COMPLETED)}"
     return JobEdit(
@@ -235,12 +236,12 @@ def update_copy(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
 
 
 def update_source(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
-    """Set attributes of a source while it is the router's."""
+    """Set attributes of a source while the router manages it."""
     return JobEdit(job, (QueueStep(owned(name), edits),))
 
 
 def change_in_place(job: JobId, edits: Mapping[str, object]) -> JobEdit:
-    """Edit an idle job that nobody manages."""
+    """Edit an idle job that no router manages."""
     return JobEdit(job, (QueueStep(f"{IDLE} && {UNMANAGED}", edits),))
 
 
@@ -251,17 +252,17 @@ def let_go(job: JobId, name: str) -> JobEdit:
 
 
 def remove(schedd: Schedd, job: JobId, condition: str, reason: str) -> None:
-    """Remove a job where a condition holds; one that is gone is none the worse. Raises what the schedd raises."""
+    """Remove a job if a condition holds; a missing job is no error. Raises what the schedd raises."""
     schedd.remove(Selection(jobs=(job,)).where(condition), reason)
 
 
 def live(schedd: Schedd, job: JobId) -> ClassAd | None:
-    """Return a job's ad as the schedd has it now. Raises what the schedd raises."""
+    """Return a job's current ad from the schedd. Raises what the schedd raises."""
     return next(iter(schedd.jobs(Selection(jobs=(job,)))), None)
 
 
 def moved_release(source: ClassAd) -> Iterator[tuple[str, object]]:
-    """Yield what a hold writes of the release before it, where there is one."""
+    """Yield the edits that a hold makes to the reason of an earlier release."""
     reason = expression(source, "ReleaseReason")
     if reason is not None and reason != UNDEFINED:
         yield "LastReleaseReason", reason
@@ -269,45 +270,45 @@ def moved_release(source: ClassAd) -> Iterator[tuple[str, object]]:
 
 
 SURE: Final = (NotOffered, InvalidChange, FilesRefused, ClassAdSyntaxError)
-"""Errors after which the queue is as it was, however often it is tried."""
+"""Errors that leave the queue unchanged, and that every retry would repeat."""
 
 UNDONE: Final = (*SURE, Refused, LeftAlone)
-"""Errors after which the queue is as it was; after any other nobody knows."""
+"""Errors that leave the queue unchanged; after any other error its state is unknown."""
 
 
 class Delivery(Protocol):
-    """What moves a sandboxed job's files, and its proxy and tokens. All methods may raise CrondorError."""
+    """Moves a sandboxed job's files, proxy and tokens. All methods may raise CrondorError."""
 
     def tick(self, now: int) -> None:
-        """Do what is due at a poll (epoch seconds): tokens to refresh, what another router left."""
+        """Do the work due at a poll (epoch seconds): refresh tokens, and delete files left by an earlier router."""
 
     def tokens(self) -> Mapping[str, str]:
-        """Return the files of the tokens that routes may send, by name."""
+        """Return the token files that routes may send, by name."""
 
     def prepare(self, job: RoutedJob, routed: RoutedAd, copy: ClassAd) -> ClassAd:
-        """Return the copy's ad as it is to be submitted."""
+        """Return the copy's ad to submit."""
 
     def spool(self, job: RoutedJob) -> None:
-        """Take a submitted copy's files to its schedd, which then releases it; what was done already is not repeated.
+        """Transfer a submitted copy's files to its schedd, which then releases it; finished steps are not repeated.
 
-        A copy that waits for its input no more is left alone.
+        A copy that no longer waits for input is left alone.
         """
 
     def fetch(self, job: RoutedJob) -> None:
-        """Bring the output of a completed copy to its source; it may be asked for again."""
+        """Transfer the output of a completed copy to its source; may be called again."""
 
     def end(self, job: RoutedJob) -> None:
-        """Delete what was made for a job that is over."""
+        """Delete the files made for a job that is over."""
 
 
 @dataclass(frozen=True)
 class RouterOptions:
     """How a router differs from HTCondor's, and where it works.
 
-    ``owner``: whose jobs alone it takes, None: everybody's, as where it runs as root. ``domain`` is UID_DOMAIN, with
-    which the copies' User is made; empty: that of the source. ``waits_for_gates``: a crontab or deferral job is taken
-    only when it may be matched for its next run, each run is routed anew, and the copy schedules none by itself;
-    HTCondor's router takes such a job at once. ``zone`` is that of its schedd's clock.
+    ``owner``: the only user whose jobs are routed; None: all users', as for root. ``domain`` is UID_DOMAIN, used for
+    the User of the copies; empty: the domain of the source's User. ``waits_for_gates``: a crontab or deferral job is
+    taken only when it may be matched for its next run, each run is routed separately, and the copy has no schedule;
+    HTCondor's router takes such a job at once. ``zone`` is the time zone of the schedd.
     """
 
     owner: str | None = None
@@ -322,7 +323,7 @@ class RouterOptions:
 
 @dataclass
 class _Failure:
-    """What was met in a poll: the first job, what is to be logged of it, and how often it came."""
+    """A problem of a poll: the first job it affected, the text to log, and how often it occurred."""
 
     job: str
     text: str
@@ -333,9 +334,9 @@ class _Failure:
 class RouterContext:
     """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll.
 
-    ``look_again`` has the next poll look at a source, changed or not.
-    ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take;
-    ``tried`` and ``claimed`` the claims of this poll; ``claimed_ahead`` are claimed already, several at a time.
+    ``look_again`` makes the next poll look at a source even if it has not changed.
+    ``routed`` and ``refused`` count the jobs of this poll that were routed and that a schedd refused; ``tried`` and
+    ``claimed`` count its claims; ``claimed_ahead`` are the jobs already claimed in a batch.
     """
 
     source: Patient
@@ -365,35 +366,35 @@ class RouterContext:
 
     @property
     def context(self) -> Context:
-        """The context of expressions now."""
+        """The current context of expressions."""
         if self._context.now != self.now or self._context.zone is not self.context_zone:
             self._context = Context(now=self.now, zone=self.context_zone)
         return self._context
 
     @property
     def facts(self) -> TransformFacts:
-        """What transforms may see now."""
+        """The facts that transforms may use now."""
         facts = self.table.facts
         made = TransformFacts(environ=facts.environ, context=self.context, files=facts.files, version=facts.version)
         made.knobs = facts.knobs
         return made
 
     def say(self, what: RouterEvent, job: RoutedJob | str = "", text: str = "", times: int = 1) -> None:
-        """Log something, which is as often as ``times``."""
+        """Log an event that occurred ``times`` times."""
         self.counts[what] += times
         self.options.log(LogEntry(self.now, what, str(job), text))
 
     def failed(self, what: RouterEvent, job: RoutedJob | str, error: CrondorError) -> None:
-        """Log what an error says, and what is to be done about it: once a poll for what is the same for several jobs.
+        """Log an error and what happens next: once a poll for an error that several jobs share.
 
-        Of a schedd that is left alone the error that led to it has said all.
+        A schedd that is left alone is not logged again: the error that led to it was.
         """
         if not isinstance(error, LeftAlone):
             reason = "; ".join(each.message for each in error.diagnostics)
             self.hindered(what, job, reason, self._advice(error))
 
     def hindered(self, what: RouterEvent, job: RoutedJob | str, reason: str, advice: str = "") -> None:
-        """Log why a job gets no further; claims are counted first, and logged in one line when the poll ends."""
+        """Log why a job gets no further; failed claims are counted, and logged in one line at the end of the poll."""
         key = what, reason.replace(str(job.id), "") if isinstance(job, RoutedJob) else reason
         if key in self._failures:
             self._failures[key].count += 1
@@ -411,33 +412,33 @@ class RouterContext:
 
     @property
     def is_hindered(self) -> bool:
-        """Say whether a queue is left alone that a job must be written into before it is routed."""
+        """Return whether a queue that must be written to before a job is routed is being left alone."""
         return self.source.is_left_alone or self.destination.is_left_alone
 
     def begin_poll(self) -> None:
-        """Count a poll that the queues have answered."""
+        """Count a poll whose queues answered."""
         self.polls += 1
         self.routed = self.refused = self.tried = self.claimed = 0
 
     def end_poll(self) -> None:
-        """Log the claims that failed, and how often the errors came that were logged once."""
+        """Log the failed claims, and how often each error that was logged once occurred."""
         for (what, reason), found in self._failures.items():
             more = found.count - 1
             if what is RouterEvent.NOT_CLAIMED:
-                self.say(what, found.job, f"{found.text}{f'; so for {more:,} more' if more else ''}", found.count)
+                self.say(what, found.job, f"{found.text}{f'; the same for {more:,} more' if more else ''}", found.count)
             elif more:
                 self.say(what, "", f" for {more:,} more: {reason}", more)
         self._failures.clear()
 
     def edit(self, edit: JobEdit, *, copy: bool = False) -> bool:
-        """Do an edit in the sources' queue, or in the copies'. Raises what the schedd raises."""
+        """Apply an edit in the queue of the sources, or of the copies. Raises what the schedd raises."""
         return edit.do(self.destination if copy else self.source)
 
     def kept(self, job: JobId, ad: ClassAd) -> ClassAd | None:
-        """Return the ad of a source that the router has taken and that is still its own; None: it is not.
+        """Return the ad of a source that the router took and still manages; None if it no longer does.
 
-        One whose ManagedManager somebody has deleted is, as where HTCondor's router yields one. The name is written
-        again, so that the next router knows it too. Raises what the schedd raises.
+        A source whose ManagedManager was deleted still counts, as when HTCondor's router yields a job. The name is
+        written again for the next router. Raises what the schedd raises.
         """
         if is_managed_by(ad, self.name):
             return ad
@@ -448,7 +449,7 @@ class RouterContext:
         return found if found is not None and is_managed_by(found, self.name) else None
 
     def tell(self, kind: EventType, job: RoutedJob) -> bool:
-        """Write an event into a source's user log, and say whether that worked; its last ad names that of one gone."""
+        """Write an event to a source's user log, and return whether that worked; a missing source uses its last ad."""
         ad = job.source if job.source is not None else job.left
         if ad is None:
             return False
@@ -470,9 +471,9 @@ Answer: TypeAlias = "Consequence | Literal[_Waiting.WAITING] | None"
 
 
 def ask(context: RouterContext, job: RoutedJob, kind: HookType, route: Route | None = None) -> Answer:
-    """Return what a hook says about a job: None without a hook, WAITING until it has answered.
+    """Return a hook's answer about a job: None without a hook, WAITING until it has answered.
 
-    Each poll asks again; a program that has been started is waited for.
+    Every poll asks again; a hook that was started is waited for.
     """
     hooks = context.options.hooks
     if hooks is None:

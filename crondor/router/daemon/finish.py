@@ -52,7 +52,7 @@ ABORTED: Final = "JobRouter aborted job"
 
 
 def finalise(context: RouterContext, job: RoutedJob) -> None:
-    """Let the completed copy go, and end the source (HTCondor: JobRouter::FinishFinalizeJob)."""
+    """Let the completed copy leave its queue, and end the source (HTCondor: JobRouter::FinishFinalizeJob)."""
     if job.state is not RoutedState.FINISHED:
         return
     answer = ask(context, job, HookType.JOB_FINALIZE)
@@ -91,7 +91,7 @@ def _let_go(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _take_back(context: RouterContext, job: RoutedJob) -> bool:
-    """Make a source idle whose copy's work is lost, so that it does not leave its queue; False: it is tried again."""
+    """Make a source idle after its copy's work was lost, so that it stays in its queue; False: retried later."""
     edits = {"JobStatus": int(JobStatus.IDLE), "EnteredCurrentStatus": context.now}
     try:
         if not context.edit(tell(job.id, context.name, JobStatus.COMPLETED, edits)):
@@ -123,14 +123,14 @@ def _update_source(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
 
 
 def _has_failed(context: RouterContext, job: RoutedJob) -> bool:
-    """Apply JobFailureTest to the source alone; a route that is gone has none."""
+    """Evaluate JobFailureTest in the source alone; a removed route has none."""
     route = context.table.route(job.route)
     test = None if route is None else route.job_failure_test
     return test is not None and job.source is not None and test.holds(job.source, None, context.context)
 
 
 def finish(context: RouterContext, job: RoutedJob) -> None:
-    """Remove the copy unless it has done its work, give the source back, and count what became of it.
+    """Remove the copy unless it has completed, give the source back, and count the outcome.
 
     HTCondor: JobRouter::FinishCleanupJob.
     """
@@ -152,7 +152,7 @@ def finish(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _end_files(context: RouterContext, job: RoutedJob) -> None:
-    """Delete what was made for a job beside its copy; what stays now is found when a router starts."""
+    """Delete the files made for a job; the router deletes leftovers when it starts."""
     if context.options.delivery is None:
         return
     try:
@@ -162,9 +162,9 @@ def _end_files(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _remove_copy(context: RouterContext, job: RoutedJob) -> bool:
-    """Remove the copy of a job that is not done; False: nobody knows whether it is, and it is tried again.
+    """Remove the copy of a job that is not done; False: the result is unknown, and the removal is retried.
 
-    HTCondor's router tries once and gives the source back, whatever becomes of the copy: both can run then.
+    HTCondor's router tries once and gives the source back even if the removal failed: then both can run.
     """
     if job.is_done or job.copy_id is None or job.is_removed:
         return True
@@ -228,7 +228,7 @@ def give_back(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _not_ours(context: RouterContext, job: RoutedJob, ad: ClassAd | None) -> str:
-    """Return why a source is not the router's to give, empty where it is."""
+    """Return why the router cannot give a source back; empty if it can."""
     if ad is None:
         return f"Job {job.id} is gone"
     if string(ad, "Managed") != EXTERNAL:
@@ -249,10 +249,10 @@ def _runs_again(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
 
 
 def is_forgotten(context: RouterContext, job: RoutedJob) -> bool:
-    """Say whether the queues show that a retired job is over; then it is no orphan.
+    """Return whether the queues show that a retired job is over, so that it is no orphan.
 
-    What they showed when the poll began counts: of a job that was found in this poll that nobody has it. Where it has
-    come to no copy, the next poll may find it again.
+    Only the state of the queues at the start of the poll counts: in this poll a source may have been found unmanaged.
+    If the job never got a copy, the next poll may route it again.
 
     HTCondor: JobRouter::CleanupRetiredJob.
     """
@@ -279,31 +279,31 @@ _FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatu
 
 
 class Orphans:
-    """The sources that bear the router's name, as their queue shows them, and the copies that do.
+    """Sources and copies in the queues that bear the router's name.
 
-    ``is_due``: a source could not be asked for, so its copy counts on no route yet; the next poll is to adopt again.
+    ``is_due``: a source could not be queried, so its copy counts on no route yet; the next poll adopts again.
     """
 
     def __init__(self, context: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
-        """Take the jobs that the router has; it keeps them up to date."""
+        """Take the router's jobs, which it keeps up to date."""
         self._context = context
         self._jobs = jobs
         self._sources: set[JobId] = set()
         self.is_due = False
 
     def __contains__(self, job: JobId) -> bool:
-        """Say whether a job is one of them."""
+        """Return whether a job is one of the sources or copies."""
         return job in self._context.copies or job in self._sources
 
     def see_source(self, job: JobId, ad: ClassAd | None) -> None:
-        """Take what the sources' queue shows of a job."""
+        """Update from what the sources' queue shows of a job."""
         if ad is not None and is_managed_by(ad, self._context.name):
             self._sources.add(job)
         else:
             self._sources.discard(job)
 
     def adopt(self, track: Callable[[RoutedJob], None]) -> None:
-        """Go on with copies whose source is the router's, remove the others, and give back sources without a copy."""
+        """Resume copies whose source is the router's, remove the others, and give back sources without a copy."""
         self.is_due = False
         for key, copies in self._context.copies.by_source():
             source = JobId.parse(key)
@@ -343,9 +343,9 @@ class Orphans:
                 self._remove(source, job)
 
     def _source_of(self, source: JobId, copies: Mapping[JobId, ClassAd]) -> ClassAd | None:
-        """Return the ad of a source that is the router's, None where there is none.
+        """Return the ad of a source that is the router's; None if there is none.
 
-        Where its name was deleted from it, the source still says which copy it has. Raises what the schedd raises.
+        If its ManagedManager was deleted, the source still names its copy. Raises what the schedd raises.
         """
         ad = live(self._context.source, source)
         if ad is None or is_managed_by(ad, self._context.name):
@@ -382,7 +382,7 @@ class Orphans:
             context.say(RouterEvent.ORPHAN_SOURCE, f"src={job}")
             if not give_back(context, orphan):
                 return
-            # A completed one's copy was let go, and the router ended before it wrote so, or right after it.
+            # The copy of a completed source was released, and the router ended before or right after it wrote that.
             kind = EventType.JOB_TERMINATED if status(ad) is JobStatus.COMPLETED else EventType.JOB_EVICTED
             if status(ad) in (JobStatus.COMPLETED, *RUNNING):
                 context.tell(kind, orphan)
@@ -391,12 +391,12 @@ class Orphans:
 
 
 def _rank(copy: ClassAd) -> int:
-    """Return how far a copy has come; the one that has come furthest goes on where there are several."""
+    """Return how far a copy has come; of several, the one that is furthest is resumed."""
     found = status(copy)
     return _FURTHEST.index(found) if found in _FURTHEST else len(_FURTHEST)
 
 
 def _is_leaving(copy: ClassAd) -> bool:
-    """Say whether a copy has done its work and was let go, or has been removed: its schedd drops it."""
+    """Return whether a copy has completed and was released, or was removed: its schedd drops it."""
     found = status(copy)
     return found is JobStatus.REMOVED or (found is JobStatus.COMPLETED and boolean(copy, "LeaveJobInQueue") is False)

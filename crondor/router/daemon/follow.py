@@ -1,4 +1,4 @@
-"""Claiming a source and following its copy: what becomes of one is passed to the other.
+"""Claim a source and follow its copy; pass the changes of each to the other.
 
 The rules are those of HTCondor 25.14's job router (``JobRouter::CheckSubmittedJobStatus``).
 """
@@ -65,7 +65,7 @@ def clean_up(
     *,
     interrupted: bool = False,
 ) -> None:
-    """Send a job to its end, and say why."""
+    """Move a job to its cleanup, and log why."""
     if what is not None:
         context.say(what, job, text)
     job.is_interrupted = job.is_interrupted or interrupted
@@ -79,7 +79,7 @@ _TOGETHER: Final = 100  # jobs claimed at a time
 
 
 def claim_together(context: RouterContext, jobs: Iterable[RoutedJob]) -> None:
-    """Claim several jobs at a time, where the schedd can; ``take_over`` claims the others one by one.
+    """Claim several jobs at a time if the schedd can; ``take_over`` claims the others singly.
 
     A crash leaves claimed jobs without a copy, which the next router gives back.
     """
@@ -99,7 +99,7 @@ def claim_together(context: RouterContext, jobs: Iterable[RoutedJob]) -> None:
 
 
 def take_over(context: RouterContext, job: RoutedJob) -> None:
-    """Claim an idle job that nobody has; one that is edited in place is not claimed.
+    """Claim an idle job that no router manages; a job edited in place is not claimed.
 
     HTCondor: JobRouter::TakeOverJob.
     """
@@ -132,10 +132,10 @@ def take_over(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _refused(context: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
-    """Send a job to its end that a schedd did not take; it comes again, later each time.
+    """Clean up a job that a schedd refused; it is retried, later each time.
 
-    It is no failure of the route where the sources' schedd refuses it, or its copies' takes nothing at all. HTCondor's
-    router counts it as one.
+    This is not a failure of the route if the sources' schedd refuses the job, or the copies' schedd refuses every job.
+    HTCondor's router counts it as a failure.
     """
     context.refused += 1
     context.refusals.add(job.id, context.now, context.table.settings.polling_period)
@@ -180,7 +180,7 @@ def submit(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _lose_source(context: RouterContext, job: RoutedJob) -> None:
-    """End a job whose source is not idle any more, before there is a copy."""
+    """End a job whose source is no longer idle, before it has a copy."""
     if job.source is None:
         clean_up(context, job, RouterEvent.SOURCE_GONE, interrupted=True)
     elif status(job.source) is JobStatus.REMOVED:
@@ -191,7 +191,7 @@ def _lose_source(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:
-    """Return the ad to submit; None where the job was sent to its end."""
+    """Return the ad to submit; None if the job was sent to cleanup."""
     source = job.source or ClassAd()
     owner = string(source, "Owner")
     if owner is None:
@@ -248,7 +248,7 @@ def _is_submitted(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _look_for_copy(context: RouterContext, job: RoutedJob) -> None:
-    """Find out whether a schedd that did not answer has taken the copy."""
+    """Find out whether a schedd that did not answer accepted the copy."""
     for copy_id, ad in context.copies.of(job.id).items():
         job.copy_id, job.is_unsure = copy_id, False
         job.see_copy(ad)
@@ -284,7 +284,7 @@ def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, transla
 def _routed(
     context: RouterContext, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None
 ) -> RoutedAd | None:
-    """Return what the route makes of a job; None where it failed and the job was sent to its end."""
+    """Return the job with the route applied; None if that failed and the job was sent to cleanup."""
     facts = context.facts
     delivery = context.options.delivery
     tokens = {} if delivery is None else delivery.tokens()
@@ -305,14 +305,14 @@ MIRRORED: Final = (
     "ScratchDirFileCount", "SpooledOutputFiles", "CpusUsage", "CpusProvisioned", "DiskProvisioned",
     "MemoryProvisioned",
 )  # fmt: skip
-"""The attributes that are copied whenever the copy has them and they differ; none is ever deleted from the source."""
+"""Attributes copied to the source if the copy has them and they differ; none is ever deleted from the source."""
 
 _MIRRORED: Final = tuple((name.lower(), name) for name in MIRRORED)
 
 
 @dataclass
 class Mirrored:
-    """What to write into the source, and the events of its user log; no ``edits``: it shows all there is."""
+    """Edits for the source, and events for its user log; without ``edits`` the source is up to date."""
 
     edits: dict[str, object] = field(default_factory=dict)
     events: list[EventType] = field(default_factory=list)
@@ -321,10 +321,10 @@ class Mirrored:
 def mirrored(
     source: ClassAd, copy: ClassAd, now: int, *, names: Iterable[str] = (), patterns: Sequence[str] = ("Chirp*",)
 ) -> Mirrored | None:
-    """Return what of a copy's state its source does not show at ``now`` (epoch seconds).
+    """Return the part of a copy's state that its source does not show at ``now`` (epoch seconds).
 
-    ``names`` are attributes to copy beside those of MIRRORED, ``patterns`` those of CHIRP_DELAYED_UPDATE_PREFIX.
-    None where one of the two has no JobStatus.
+    ``names`` are attributes to copy in addition to MIRRORED, ``patterns`` those of CHIRP_DELAYED_UPDATE_PREFIX. Returns
+    None if either job has no JobStatus.
     """
     before, after = status(source), status(copy)
     if before is None or after is None:
@@ -368,9 +368,9 @@ def _status(source: ClassAd, copy: ClassAd, after: JobStatus, now: int, found: M
 
 
 def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, object]]:
-    """Yield what the copy's hold writes into the source; JobStatus comes last.
+    """Yield the edits that the copy's hold makes to the source; JobStatus comes last.
 
-    Of a hold without a reason, as after a bare edit of JobStatus, the reason is empty and the subcode 0.
+    Without a reason, as after an edit of JobStatus alone, the reason is empty and the subcode 0.
     """
     reason = string(copy, "HoldReason")
     yield "HoldReason", reason or ""
@@ -390,7 +390,7 @@ def _like(copy: ClassAd, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def _wanted(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
-    """Return what says whether a name in lower case is like one of the patterns; None: there are none."""
+    """Return a function that matches a name in lower case against the patterns; None without patterns."""
     if not patterns:
         return None
     return re.compile("|".join(fnmatch.translate(lower(pattern)) for pattern in patterns)).match
@@ -412,7 +412,7 @@ _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
 def check_status(context: RouterContext, job: RoutedJob) -> None:
-    """See how source and copy stand, and tell the source."""
+    """Compare source and copy, and update the source."""
     if job.state is not RoutedState.SUBMITTED or not _update_copy(context, job) or not _is_source_ours(context, job):
         return
     if job.copy is None:
@@ -443,7 +443,7 @@ def check_status(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _spool(context: RouterContext, job: RoutedJob, delivery: Delivery) -> None:
-    """Go on with the input of a copy whose router ended before it was spooled."""
+    """Resume spooling for a copy whose router ended before its input was spooled."""
     try:
         delivery.spool(job)
     except CrondorError as error:
@@ -452,7 +452,7 @@ def _spool(context: RouterContext, job: RoutedJob, delivery: Delivery) -> None:
 
 
 def _update_copy(context: RouterContext, job: RoutedJob) -> bool:
-    """Have UPDATE_JOB_INFO asked once the copy was seen; False: the status is not looked at now."""
+    """Call UPDATE_JOB_INFO once the copy was seen; False: the status is not checked now."""
     answer = ask(context, job, HookType.UPDATE_JOB_INFO) if job.was_seen else None
     if answer is None:
         return True
@@ -482,10 +482,10 @@ def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
 
 
 def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
-    """Send the job to its end where the source is gone, removed, held by somebody, or no longer the router's."""
+    """Return whether the router still manages the source, which is not removed or held; clean up the job if not."""
     if job.source is None:
         try:
-            job.source = live(context.source, job.id)  # a log that is followed may be late, or written anew just now
+            job.source = live(context.source, job.id)  # the followed log may be late, or just rewritten
         except CrondorError:
             return False
     if job.source is None:
@@ -503,7 +503,7 @@ def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
-    """Say whether a source is the router's; one that has somebody else's name is sent to its end."""
+    """Return whether the router manages a source; a source with another manager is sent to cleanup."""
     if is_managed_by(source, context.name):
         return True
     try:
@@ -520,9 +520,9 @@ def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
 
 
 def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
-    """Return whether a copy has left its queue, perhaps before it was seen there, as at a site that removes it at once.
+    """Return whether a copy has left its queue, perhaps before it was seen, as at a site that removes it at once.
 
-    HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for one it has not seen.
+    HTCondor's router consults only its mirror of the queue, and waits MAX_JOB_MIRROR_UPDATE_LAG for an unseen copy.
     """
     try:
         return job.copy_id is not None and live(context.destination, job.copy_id) is None
@@ -531,7 +531,7 @@ def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
-    """Write what the copy shows into the source; False: not now, or never.
+    """Write the copy's state into the source; False: not now, or never.
 
     HTCondor: JobRouter::UpdateRoutedJobStatus.
     """
@@ -568,9 +568,9 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def apply_policy(context: RouterContext, job: RoutedJob) -> None:
-    """Do to a source what its policy asks for; the next check takes the route down.
+    """Apply a source's policy; the next check ends the route.
 
-    Its schedd leaves that to whoever manages it. HTCondor's router writes no event for a removal.
+    A schedd leaves the policy of a managed job to its manager. HTCondor's router writes no event for a removal.
 
     HTCondor: JobRouter::EvalSrcJobPeriodicExpr.
     """
@@ -597,14 +597,14 @@ def apply_policy(context: RouterContext, job: RoutedJob) -> None:
 
 
 def _ruled(source: ClassAd, seen: JobStatus, now: int, context: Context) -> dict[str, object]:
-    """Return what a source's policy writes into it at ``now`` (epoch seconds), nothing where that is to be left alone.
+    """Return the edits that a source's policy makes at ``now`` (epoch seconds); empty if it asks for none.
 
-    A release is nobody's business: who is held by his own policy is given back to the schedd. To vacate is the copy's,
-    which follows the same expression. A source that shows its copy's hold may be removed.
+    Nothing is released here: a job held by its own policy is given back to the schedd. Vacating is left to the copy,
+    which has the same expression. A source that shows its copy's hold may be removed.
     """
     if seen in _OVER or not has_periodic(source):
         return {}
-    found = periodic(source, int(seen), now, context, "ShadowBday")  # which the copy shows in its source
+    found = periodic(source, int(seen), now, context, "ShadowBday")  # the source shows the copy's value
     if seen is not JobStatus.HELD:
         found = found.held
     if found.act is Act.REMOVE:
@@ -619,6 +619,6 @@ def _ruled(source: ClassAd, seen: JobStatus, now: int, context: Context) -> dict
         "NumSystemHolds": (exact_integer(source, "NumSystemHolds") or 0) + 1,
         "EnteredCurrentStatus": now,
     }
-    if exact_boolean(source, HOLD_COPIED):  # of an earlier hold, which somebody has released
+    if exact_boolean(source, HOLD_COPIED):  # from an earlier hold, since released
         edits[HOLD_COPIED] = False
     return {**edits, "JobStatus": int(JobStatus.HELD)}

@@ -24,13 +24,13 @@ class RouterLocked(CrondorError, RuntimeError):
 
 
 class RouterLock(AbstractContextManager["RouterLock"]):
-    """A lock file that is held until it is closed; it ends with the process, and a clean end removes the file."""
+    """A lock file held until closed; a crash releases it, and a clean end removes the file."""
 
     def __init__(self, path: Path | str, name: str) -> None:
-        """Take the lock of a router's name, making the file where there is none; condor_job_router sees it too.
+        """Take the lock of a router's name, creating the file if it is missing; condor_job_router honors it too.
 
-        What the router notes stands beside it. Raises RouterLocked, Untrusted where another user could have made or
-        could change that, and QueueIO.
+        The router's notes are in the same folder. Raises RouterLocked, QueueIO, and Untrusted if another user could
+        have created or could change the folder.
         """
         self._path = Path(path)
         try:
@@ -39,10 +39,10 @@ class RouterLock(AbstractContextManager["RouterLock"]):
         except Untrusted as error:
             raise error.naming("JOB_ROUTER_LOCK = PATH") from None
         except OSError as error:
-            raise refused_by_disk(self._path.parent, "the router's lock cannot be here", error) from error
+            raise refused_by_disk(self._path.parent, "the router's lock cannot be created here", error) from error
         try:
             self._lock = Lock(self._path, Disk())
-            while not self._lock.is_at(self._path):  # removed by the one who had it, after this one opened it
+            while not self._lock.is_at(self._path):  # the holder removed the file after it was opened here
                 self._lock.close()
                 self._lock = Lock(self._path, Disk())
         except QueueLocked:
@@ -52,25 +52,25 @@ class RouterLock(AbstractContextManager["RouterLock"]):
             raise _locked(self._path, name)
 
     def close(self) -> None:
-        """Let another router begin."""
+        """Release the lock for another router."""
         self._path.unlink(missing_ok=True)
         self._lock.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the lock."""
         self.close()
 
 
 def _locked(path: Path, name: str) -> RouterLocked:
     message = f"another router named {name} is running: two would fight for their jobs"
-    hint = "end it, or give this one another JOB_ROUTER_NAME"
+    hint = "stop it, or set another JOB_ROUTER_NAME"
     return RouterLocked(Diagnostic("router-locked", message, span=Source("", str(path)).span(), help=hint))
 
 
 def is_locked(path: Path | str) -> bool:
-    """Say whether a router holds a lock file now. The file is opened, never made."""
+    """Return whether a router holds a lock file now. The file is opened, never created."""
     try:
         descriptor = open_plain(path)
     except OSError:

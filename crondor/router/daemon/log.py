@@ -1,4 +1,4 @@
-"""What the router reports, entry by entry, in the words of HTCondor's JobRouterLog, and in user logs."""
+"""The router's log entries, in the words of HTCondor's JobRouterLog, and events in user logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crondor.schedd.reading import owner_of
 
 
 class RouterEvent(str, Enum):
-    """What was done, or found; the value is how HTCondor 25.14 says it, where it says so at all."""
+    """What was done or found; the value is HTCondor 25.14's text, if it has one."""
 
     FOUND = "Found candidate job"
     CLAIMED = "claimed job"
@@ -30,10 +30,10 @@ class RouterEvent(str, Enum):
     ROUTE_GONE = "route has been removed before job could be submitted"
     NOT_TRANSFORMED = "failed to apply route modifications to target ad"
     NO_OWNER = "the source has no Owner"
-    NO_SANDBOX = "the route asks for a sandbox, and this router has nothing that moves files"
+    NO_SANDBOX = "the route asks for a sandbox, but this router cannot move files"
     NOT_SUBMITTED = "failed to submit job"
     FILES_LEFT = "files of the job were not deleted"
-    UNSURE = "the schedd may have taken the copy or not"
+    UNSURE = "the schedd may or may not have accepted the copy"
     SUBMITTED = "submitted job"
     EDITED = "Done editing job."
     NOT_EDITED = "Failed to edit job."
@@ -44,7 +44,7 @@ class RouterEvent(str, Enum):
     SOURCE_TAKEN = "found src job managed by somebody else"
     NOT_YET = "submitted job has not yet appeared in job queue mirror or was removed"
     LAG = "giving up, because submitted job is still not in job queue mirror"
-    NOT_WHOLE = "the submission of the copy has ended halfway"
+    NOT_WHOLE = "the submission of the copy was interrupted"
     COPY_REMOVED = "dest job was removed!"
     NOT_UPDATED = "failed to update src job"
     UPDATED = "updated job status"
@@ -72,14 +72,14 @@ class RouterEvent(str, Enum):
     HOOK = "Hook"
     HOOK_ANSWER = "Hook answered"
     RELOADED = "routing table replaced"
-    DISABLED = "routing is disabled; jobs that are routed go on by the old table"
+    DISABLED = "routing is disabled; routed jobs continue with the old table"
     PASSED_OVER = "an expression of the job cannot be evaluated; it is skipped in this poll"
     CLOCK_SET_BACK = "the clock was set back"
     UNREACHABLE = "cannot ask the schedd"
 
 
 class LogEntry(NamedTuple):
-    """One thing that was done, at a time (epoch seconds), to a job as HTCondor's log calls it; empty: to none."""
+    """One event at a time (epoch seconds), about a job as HTCondor's log names it; an empty job: about no job."""
 
     time: int
     what: RouterEvent
@@ -87,7 +87,7 @@ class LogEntry(NamedTuple):
     text: str = ""
 
     def __str__(self) -> str:
-        """Return the line of a log, without its time."""
+        """Return the log line, without its time."""
         about = f" ({self.job})" if self.job else ""
         return f"JobRouter{about}: {self.what.value}{self.text}"
 
@@ -100,25 +100,25 @@ def silent(_entry: LogEntry) -> None:
 
 
 EventWriter: TypeAlias = Callable[[ClassAd, JobEvent], bool]
-"""Writes an event into the log that a job's ad names, and says whether it could; a job without a log is no fault."""
+"""Writes an event to the log that a job's ad names; returns whether it could. A job without a log is no error."""
 
 _MODE: Final = 0o644
 _NULL: Final = "/dev/null"
 _MOST_TOLD: Final = 1000  # reasons
 
 
-# HTCondor: WriteTerminateEventToUserLog and its kin in src/condor_job_router/submit_job.cpp.
+# HTCondor: WriteTerminateEventToUserLog and similar functions in src/condor_job_router/submit_job.cpp.
 def no_log(_ad: ClassAd, _event: JobEvent) -> bool:
     """Write nothing."""
     return True
 
 
 class UserLogs:
-    """Appends events to the files that jobs name (UserLog, from their Iwd), at or below one folder only.
+    """Appends events to the files that jobs name (UserLog, relative to Iwd), only in one folder and below.
 
-    Each is written as the job's owner (Owner), as his account stands in ``accounts``: by root with his rights and not
-    with its own, by another user only to logs of his own jobs. One whom the system does not know has no log.
-    ``report`` is told why a log is not written, once for each reason.
+    Each is written as the job's owner (Owner), looked up in ``accounts``: root writes with the owner's rights, another
+    user writes only the logs of its own jobs. An unknown owner has no log. ``report`` gets each reason why a log is not
+    written, once.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class UserLogs:
         accounts: Accounts = account_of,
         report: Report = ignored,
     ) -> None:
-        """Take the folder, links followed, and the zone of the logs' times."""
+        """Take the folder, with links resolved, and the time zone of the logs."""
         self._folder = os.path.realpath(folder)
         self._zone = zone
         self._accounts = accounts
@@ -137,7 +137,7 @@ class UserLogs:
         self._told: set[str] = set()
 
     def __call__(self, ad: ClassAd, event: JobEvent) -> bool:
-        """Append an event, whole or not at all; False where the file is elsewhere or cannot be written."""
+        """Append an event, whole or not at all; return False if the file is elsewhere or cannot be written."""
         name = string(ad, "UserLog")
         if not name or name == _NULL:
             return True
@@ -154,16 +154,16 @@ class UserLogs:
         return True
 
     def _owner(self, ad: ClassAd) -> Account:
-        """Return whose log it is. Raises FilesRefused."""
+        """Return the owner of a log. Raises FilesRefused."""
         owner = owner_of(ad)
         found = self._accounts(owner)
         if found is None:
-            raise FilesRefused(fault("no-account", f"there is no account {owner!r} on this machine to write a log as"))
+            raise FilesRefused(fault("no-account", f"this machine has no account {owner!r} to write a log as"))
         return found
 
 
 def event(kind: EventType, job: JobId, ad: ClassAd, now: int) -> JobEvent:
-    """Return an event of a source at ``now`` (epoch seconds), with what its ad says about it."""
+    """Return an event of a source at ``now`` (epoch seconds), with the details in its ad."""
     told: dict[str, object] = {}
     if kind is EventType.EXECUTE:
         told = {"ExecuteHost": string(ad, ROUTED_TO) or ""}

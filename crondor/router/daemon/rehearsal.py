@@ -1,4 +1,4 @@
-"""A job router rehearsed: jobs, routes, sites, crashes and reconfigurations, on a virtual clock."""
+"""A rehearsal of a job router: jobs, routes, sites, crashes and reconfigurations, on a virtual clock."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
 _GONE: Final = "the site has removed this job"
 
 
-# A small model: a site has slots, starts an idle copy after a while, and each run takes the same time. What it writes
-# into a copy's ad is what HTCondor's schedd and shadow write; all else around the router is real.
+# A small model: a site has slots, starts an idle copy after a delay, and each run takes the same time. It writes into a
+# copy's ad what HTCondor's schedd and shadow write; everything else around the router is real.
 class SiteFault(Enum):
-    """What a site does with a copy that it has."""
+    """What a site does with its copies."""
 
     RUNS = "runs"
     FAILS = "fails"
@@ -46,16 +46,16 @@ class SiteFault(Enum):
 
 
 class InvalidSite(CrondorError, ValueError):
-    """A text that describes no site."""
+    """A text that does not describe a site."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """One site, which takes the copies of the route of its name.
+    """One site, which runs the copies of the route of the same name.
 
-    Seconds, the same each time or drawn: ``delay`` until an idle copy starts where a slot is free, ``run_time`` of a
-    run. ``share`` is how many of a hundred copies meet with the fault; the others run well. A site that FAILS ends each
-    run with ``exit_code``, one that HOLDS or REMOVES does so when a run would begin, one that SWALLOWS starts none.
+    Durations are seconds, constant or drawn: ``delay`` until an idle copy starts in a free slot, ``run_time`` of a run.
+    ``share`` is the percentage of copies with the fault; the others run well. A site that FAILS ends each run with
+    ``exit_code``, a site that HOLDS or REMOVES does so when a run would start, a site that SWALLOWS never starts a run.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Site:
 
     @classmethod
     def parse(cls, text: str, base: Site | None = None, name: str = "<site>") -> Site:
-        """Read ``Site1=fail:30%,slots=4,delay=30,run-time=5m-20m``; what is not said is as in ``base``.
+        """Read ``Site1=fail:30%,slots=4,delay=30,run-time=5m-20m``; omitted settings are those of ``base``.
 
         Raises InvalidSite with all faults.
         """
@@ -78,7 +78,7 @@ class Site:
         faults = []
         if found is None or found[2].lower() not in _FAULTS:
             span = source.span(0, len(head))
-            faults.append(Diagnostic("site", "this is no site: ROUTE=HABIT comes first", span=span, help=_SITE_HELP))
+            faults.append(Diagnostic("site", "this is not a site: start with ROUTE=HABIT", span=span, help=_SITE_HELP))
         values: dict[str, Any] = {}
         at = len(head) + 1
         for piece in pieces:
@@ -95,7 +95,7 @@ class Site:
         return replace(base or cls(found[1]), **values)
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return the site in the syntax of ``parse``."""
         word = next(word for word, fault in _FAULTS.items() if fault is self.fault)
         some = "" if self.share == 100 else f":{self.share}%"
         parts = [f"{self.name}={word}{some}", f"slots={self.slots}", f"delay={self.delay}", f"run-time={self.run_time}"]
@@ -113,13 +113,13 @@ _HEAD: Final = re.compile(r"([^=,\s]+)=([A-Za-z]+)(?::(100|[1-9]?[0-9])%)?").ful
 _SLOTS: Final = re.compile(r"[1-9][0-9]{0,6}").fullmatch
 _CODE: Final = re.compile(r"[1-9][0-9]{0,2}").fullmatch
 _SITE_HELP: Final = (
-    "write ROUTE=run, or fail, swallow, hold, remove, which may be for some only (fail:30%); then ,slots=4 ,delay=30"
+    "write ROUTE=run, or fail, swallow, hold, remove, for some copies with fail:30%; then ,slots=4 ,delay=30"
     " ,run-time=5m-20m ,exit-code=2"
 )
 
 
 def _setting(piece: str) -> dict[str, object]:
-    """Return what one of the settings after the fault says. Raises CrondorError."""
+    """Return the value of a setting after the fault. Raises CrondorError."""
     key, _, value = piece.strip().partition("=")
     if key == "slots" and _SLOTS(value):
         return {"slots": int(value)}
@@ -129,7 +129,7 @@ def _setting(piece: str) -> dict[str, object]:
         return {"delay": Lengths.parse(value)}
     if key == "run-time":
         return {"run_time": Lengths.parse(value)}
-    raise InvalidSite(Diagnostic("site", f"{piece.strip()[:40]!r} describes no site", help=_SITE_HELP))
+    raise InvalidSite(Diagnostic("site", f"{piece.strip()[:40]!r} is not a setting of a site", help=_SITE_HELP))
 
 
 def _seconds(length: int | Lengths, *parts: int) -> int:
@@ -137,7 +137,7 @@ def _seconds(length: int | Lengths, *parts: int) -> int:
 
 
 class SiteRun(NamedTuple):
-    """A run of a copy that has begun: of which source, where, when (epoch seconds)."""
+    """A run of a copy: its source, its place, and its start (epoch seconds)."""
 
     source: str
     copy: JobId
@@ -155,12 +155,12 @@ class _Place:
 class Sites:
     """The sites of a queue of copies.
 
-    ``runs`` are all runs that have begun, ``ended`` the numbers of sources whose runs ended well. Copies of routes
-    without a site stay idle. What is drawn belongs to a copy and the ``seed``.
+    ``runs`` are all started runs, ``ended`` the numbers of sources whose runs ended well. Copies of routes without a
+    site stay idle. Random values depend on the copy and on ``seed``.
     """
 
     def __init__(self, schedd: EmbeddedSchedd, sites: Iterable[Site], now: int, *, seed: int = 0) -> None:
-        """Look at the copies that are there at ``now`` (epoch seconds), those that run included; at each that comes."""
+        """Watch the copies of the queue, running copies included, from ``now`` (epoch seconds) on."""
         self._schedd = schedd
         self._seed = seed
         self._places = {lower(site.name): _Place(site) for site in sites}
@@ -173,16 +173,16 @@ class Sites:
 
     @property
     def now(self) -> int:
-        """How late it is."""
+        """The current time (epoch seconds)."""
         return self._timetable.now
 
     def change(self, site: Site) -> None:
-        """Have a site behave in another way from now on, also towards the copies that it has."""
+        """Change a site's behavior from now on, also for the copies it has."""
         self._places[lower(site.name)].site = site
         self._touched |= dict.fromkeys(sorted(self._schedd.mirror))
 
     def advance(self, until: int) -> None:
-        """Let time pass up to and including ``until`` (epoch seconds); finished jobs leave the queue."""
+        """Advance the time to ``until`` (epoch seconds), inclusive; finished jobs leave the queue."""
         self._settle()
         while (time := self._timetable.next_time) is not None and time <= until:
             self._timetable.advance(time)
@@ -196,7 +196,7 @@ class Sites:
             self._touched[change.job] = None
 
     def _settle(self) -> None:
-        """Look at all jobs that have changed."""
+        """Process all changed jobs."""
         while self._touched:
             touched, self._touched = self._touched, {}
             for job in touched:
@@ -210,7 +210,7 @@ class Sites:
         if ad is None or place is None:
             self._stop(job)
             return
-        status = exact_integer(ad, "JobStatus")  # what is edited asks for it with =?=
+        status = exact_integer(ad, "JobStatus")  # the router's conditions compare it with =?=
         if status == JobStatus.IDLE and self._fault_of(job, place) is SiteFault.SWALLOWS:
             self._stop(job)
         elif status == JobStatus.IDLE and job not in place.waiting:
@@ -227,7 +227,7 @@ class Sites:
         self._fill(place)
 
     def _stop(self, job: JobId) -> None:
-        """Take a job from wherever it is."""
+        """Remove a job from its slot or waiting list."""
         self._timetable.cancel(self._entries.pop(job, None))
         for place in self._places.values():
             place.waiting.pop(job, None)
@@ -236,7 +236,7 @@ class Sites:
                 self._fill(place)
 
     def _fill(self, place: _Place) -> None:
-        """Give free slots to those who wait."""
+        """Give free slots to waiting jobs."""
         while place.waiting and len(place.running) < place.site.slots:
             job = next(iter(place.waiting))
             del place.waiting[job]
@@ -255,7 +255,7 @@ class Sites:
             self._stop(job)
             return
         deferral = integer(ad, "DeferralTime")
-        if deferral is not None and deferral > self.now:  # its starter waits, and the slot with it
+        if deferral is not None and deferral > self.now:  # its starter waits, holding the slot
             self._later(job, deferral - self.now, lambda: self._start(job, place))
             return
         if deferral is not None and deferral + (integer(ad, "DeferralWindow") or 0) < self.now:
@@ -299,7 +299,7 @@ class Sites:
             self.ended.append(string(ad, "RoutedFromJobId") or "")
 
     def _fault_of(self, job: JobId, place: _Place) -> SiteFault:
-        """Return what a copy meets with."""
+        """Return the fault that a copy meets."""
         site = place.site
         if site.share < 100 and share(chance(self._seed, _HABIT, *job)) * 100 >= site.share:
             return SiteFault.RUNS
@@ -318,11 +318,11 @@ Watcher = Callable[[LogEntry], None]
 
 
 class Rehearsal:
-    """A queue in memory, a router over it, and sites; nothing outside is touched.
+    """A queue in memory with a router and sites; nothing outside is touched.
 
-    The router polls every JOB_ROUTER_POLLING_PERIOD; every ``schedd_interval`` seconds the schedd computes what is due
-    of DeferralTime. ``schedd`` is the queue: submit, hold, release and remove jobs there as users would. ``watchers``
-    are called with each entry of the router's journal. All times are epoch seconds.
+    The router polls every JOB_ROUTER_POLLING_PERIOD; every ``schedd_interval`` seconds the schedd evaluates
+    DeferralTime. ``schedd`` is the queue: submit, hold, release and remove jobs there as users would. ``watchers`` are
+    called with each entry of the router's log. All times are epoch seconds.
     """
 
     def __init__(
@@ -335,7 +335,7 @@ class Rehearsal:
         schedd_interval: int = _SCHEDD_INTERVAL,
         seed: int = 0,
     ) -> None:
-        """Begin at ``now`` with an empty queue. Raises UnknownZone."""
+        """Start at ``now`` with an empty queue. Raises UnknownZone."""
         self._timetable = Timetable(now)
         self._table = table
         self.entries: list[LogEntry] = []
@@ -351,24 +351,24 @@ class Rehearsal:
 
     @property
     def now(self) -> int:
-        """How late it is."""
+        """The current time."""
         return self._timetable.now
 
     def at(self, time: int, call: Callable[[Rehearsal], None]) -> None:
-        """Have something done at a time: what users and administrators do."""
+        """Schedule a call at a time, as an action of a user or an administrator."""
         self._timetable.at(time, lambda _: call(self))
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Submit jobs, each a cluster of its own."""
+        """Submit jobs, each in a cluster of its own."""
         return [self.schedd.submit([ad])[0] for ad in ads]
 
     def advance(self, until: int) -> None:
-        """Let time pass up to and including ``until``."""
+        """Advance the time to ``until``, inclusive."""
         self._timetable.advance(until)
         self.sites.advance(until)
 
     def crash(self) -> None:
-        """End the router at once, and start another one, which knows nothing but the queue."""
+        """End the router at once, and start another, which knows only the queue."""
         self.router = self._start()
 
     def reconfigure(self, table: RoutingTable) -> None:
@@ -395,10 +395,10 @@ class Rehearsal:
 
 
 class StatusStep(NamedTuple):
-    """A job has another status since ``time`` (epoch seconds), None: it has left the queue.
+    """A change of a job's status at ``time`` (epoch seconds); status None: the job left the queue.
 
-    ``source`` and ``route`` are those of a copy, None and empty for a source. ``is_failure``: it is completed, and its
-    program ended by a signal or with an exit code other than 0.
+    ``source`` and ``route`` belong to a copy; they are None and empty for a source. ``is_failure``: the job completed,
+    and its program ended with a signal or an exit code other than 0.
     """
 
     time: int
@@ -411,7 +411,7 @@ class StatusStep(NamedTuple):
 
 @dataclass
 class JobEnds:
-    """How often what became of some jobs: ``now`` by their last status, and how many were made and have run."""
+    """Counts of the outcomes of some jobs: ``now`` by their last status, and how many were submitted and run."""
 
     made: int = 0
     runs: int = 0
@@ -421,7 +421,7 @@ class JobEnds:
     now: Counter[JobStatus] = field(default_factory=Counter)
 
     def add(self, step: StatusStep) -> None:
-        """Count a step, but not what the job is now."""
+        """Count a step, except in ``now``."""
         self.runs += step.status is JobStatus.RUNNING
         if step.status is JobStatus.COMPLETED:
             self.failed += step.is_failure
@@ -430,13 +430,13 @@ class JobEnds:
 
 
 class JobHistories:
-    """Takes down each change of status in a rehearsal's queue.
+    """Records each change of status in a rehearsal's queue.
 
-    ``steps`` are all of them in their order, ``happened`` the same with the entries of the router's journal between.
+    ``steps`` are all changes in order, ``happened`` the same mixed with the entries of the router's log.
     """
 
     def __init__(self, pool: Rehearsal) -> None:
-        """Begin; jobs that are there already count as they are."""
+        """Start recording; jobs already in the queue count with their current status."""
         self._pool = pool
         self._mirror = pool.schedd.mirror
         self._last: dict[JobId, StatusStep] = {}
@@ -448,7 +448,7 @@ class JobHistories:
         self.close = self._mirror.subscribe(self._note)
 
     def last(self, job: JobId) -> StatusStep | None:
-        """Return the last step of a job in the queue; of one that has left, that before."""
+        """Return the last step of a job in the queue; for a job that left, the step before."""
         return self._last.get(job)
 
     def copies(self) -> list[StatusStep]:
@@ -456,14 +456,14 @@ class JobHistories:
         return [step for step in self._last.values() if step.source is not None]
 
     def fates(self) -> tuple[dict[JobId, JobEnds], dict[str, JobEnds]]:
-        """Return what became of each source, its copies and their runs counted, and of the copies of each route."""
+        """Return the outcome of each source, including its copies and their runs, and of the copies of each route."""
         sources: dict[JobId, JobEnds] = {}
         routes: dict[str, JobEnds] = {}
         made: set[JobId] = set()
         for step in self.steps:
             if step.source is None:
                 fates = sources.setdefault(step.job, JobEnds())
-                if step.status is not JobStatus.RUNNING:  # the run is its copy's
+                if step.status is not JobStatus.RUNNING:  # the copy has the run
                     fates.add(step)
                 continue
             route, of = routes.setdefault(step.route, JobEnds()), sources.setdefault(step.source, JobEnds())

@@ -1,4 +1,4 @@
-"""One job of the router: its state, its copies, its hooks, and when it is tried again."""
+"""One job of the router: its state, copies, hooks, and time of the next attempt."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ RUNNING: Final = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 _STATUS: Final = {int(status): status for status in JobStatus}
 
 
-# As HTCondor's router, it takes an integer for one only where it is no real and no boolean: what it writes goes by
-# conditions that ask for the status with ``=?=``.
+# As in HTCondor's router, a real or a boolean does not count as an integer: the conditions of its edits compare the
+# status with ``=?=``.
 def status(ad: ClassAd | None) -> JobStatus | None:
-    """Return a job's status, None for one that HTCondor does not have."""
+    """Return a job's status; None for a status HTCondor does not have."""
     number = None if ad is None else exact_integer(ad, "JobStatus")
     return None if number is None else _STATUS.get(number)
 
 
 def is_managed_by(ad: ClassAd, name: str) -> bool:
-    """Say whether a router of this name has a job."""
+    """Return whether the router of this name manages a job."""
     return string(ad, "Managed") == EXTERNAL and string(ad, "ManagedManager") == name
 
 
 class RoutedState(str, Enum):
-    """The states of a routed job, in the order in which it passes them (HTCondor 25.14's job router)."""
+    """The states of a routed job, in order (HTCondor 25.14's job router)."""
 
     UNCLAIMED = "unclaimed"
     CLAIMED = "claimed"
@@ -76,15 +76,14 @@ class RoutedState(str, Enum):
 
 @dataclass(slots=True)
 class RoutedJob:
-    """What the router knows of a source and its copy; all of it can be found again in the queues.
+    """The router's knowledge of a source and its copy; all of it can be recovered from the queues.
 
-    ``source`` and ``copy`` are their ads as they were seen last, with what the router itself has written; None: not
-    there. ``left`` is the source's ad before it went, for its user log. ``since`` is when the copy was submitted, or
-    might have been (epoch seconds), ``found_at_poll`` is the number of the poll that gave it to a route, 0 where it was
-    adopted; ``retired`` when the job was done with. ``has_run`` says that the source shows as running, by what the
-    router itself wrote. ``is_unsure`` says that nobody knows whether the schedd took the copy. ``is_interrupted``: the
-    end is neither a success nor a failure of the route. ``settled`` are source, copy and table as they were when the
-    source was found to show all that the copy does.
+    ``source`` and ``copy`` are their last known ads, including the router's own edits; None: not in the queue. ``left``
+    is the source's ad before it left, for its user log. ``since`` is when the copy was submitted, or may have been
+    (epoch seconds); ``found_at_poll`` the number of the poll that assigned the route, 0 for an adopted job; ``retired``
+    when the job ended. ``has_run``: the router's own edits show the source as running. ``is_unsure``: it is unknown
+    whether the schedd accepted the copy. ``is_interrupted``: the end is neither a success nor a failure of the route.
+    ``settled`` are the source, copy and table when the source was last found up to date with its copy.
     """
 
     id: JobId
@@ -118,29 +117,29 @@ class RoutedJob:
 
     @property
     def is_idle(self) -> bool:
-        """Say whether it counts as idle on its route: whatever does not run (HTCondor 25.14's job router)."""
+        """Return whether the job counts as idle on its route: all but running jobs (HTCondor 25.14's job router)."""
         return not self.is_running
 
     @property
     def counts(self) -> bool:
-        """Say whether it counts on its route and for the router's maximum."""
+        """Return whether the job counts on its route and for the router's maximum."""
         return self.state is not RoutedState.RETIRED
 
     def is_settled(self, table: RoutingTable) -> bool:
-        """Say whether nothing has changed since source and copy were compared, and the source showed all there is."""
+        """Return whether nothing has changed since the source was found up to date with its copy."""
         if self.settled is None or self.state is not RoutedState.SUBMITTED:
             return False
         source, copy, then = self.settled
         return source is self.source and copy is self.copy and then is table
 
     def see_copy(self, ad: ClassAd | None) -> None:
-        """Take what the queue shows of the copy now; that it runs counts when it is looked at, after the counting."""
+        """Update the copy's ad from the queue; a change to running counts at the next check, after the counting."""
         self.copy = ad
         if ad is not None:
             self.is_running = self.is_running and status(ad) in RUNNING
 
     def __str__(self) -> str:
-        """Return what HTCondor's log calls it."""
+        """Return the job's name in HTCondor's log."""
         parts = [f"src={self.id}"]
         parts += [] if self.copy_id is None else [f"dest={self.copy_id}"]
         parts += [f"route={self.route}"] if self.route else []
@@ -151,28 +150,28 @@ _NOTHING: Final[Mapping[JobId, ClassAd]] = {}
 
 
 class RoutedCopies:
-    """The copies of a router by their sources, whether it knows them or not."""
+    """The copies of a router by their sources, including sources that the router does not know."""
 
     def __init__(self, name: str) -> None:
-        """Begin without any; ``name`` is the router's."""
+        """Start empty; ``name`` is the router's."""
         self._name = name
         self._ads: dict[JobId, ClassAd] = {}
         self._by_source: dict[str, dict[JobId, ClassAd]] = {}
 
     def __contains__(self, job: JobId) -> bool:
-        """Say whether a job is one of them."""
+        """Return whether a job is one of the copies."""
         return job in self._ads
 
     def of(self, source: JobId) -> Mapping[JobId, ClassAd]:
-        """Return the copies that say that they were made of a job."""
+        """Return the copies made from a source."""
         return self._by_source.get(str(source), _NOTHING)
 
     def by_source(self) -> list[tuple[str, dict[JobId, ClassAd]]]:
-        """Return what they say that they were made of, each with its copies, in order."""
+        """Return the sources that the copies name, in order, each with its copies."""
         return sorted(self._by_source.items())
 
     def see(self, job: JobId, ad: ClassAd | None) -> None:
-        """Take what the copies' queue shows of a job."""
+        """Update from what the copies' queue shows of a job."""
         before = self._ads.pop(job, None)
         if before is not None:
             kept = self._by_source.get(string(before, ROUTED_FROM) or "", {})
@@ -191,14 +190,14 @@ NEVER_SENT: Final = (
     "x509UserProxyFirstFQAN", "x509UserProxyFQAN", "AuthTokenSubject", "AuthTokenIssuer", "AuthTokenGroups",
     "AuthTokenScopes", "AuthTokenId",
 )  # fmt: skip
-"""Attributes that a schedd finds out by itself and lets no client set."""
+"""Attributes that a schedd sets itself, and that no client may set."""
 
 _MANAGING: Final = ("Managed", "ManagedManager")
 
 
 # HTCondor: JobRouter::FinishSubmitJob, submit_job.
 def working(source: ClassAd) -> ClassAd:
-    """Return what the route is applied to: the source as it was before the router took it."""
+    """Return the ad to which the route is applied: the source as it was before the router took it."""
     made = source.flat()
     for name in _MANAGING:
         made.prune(name)
@@ -208,10 +207,10 @@ def working(source: ClassAd) -> ClassAd:
 def submitted(
     routed: ClassAd, source: JobId, route: str, router: str, owner: str, now: int, *, domain: str, is_sandboxed: bool
 ) -> ClassAd:
-    """Return the ad that is submitted at ``now`` (epoch seconds); ids are the schedd's to give.
+    """Return the ad to submit at ``now`` (epoch seconds), without ids, which the schedd assigns.
 
-    ``owner`` is the source's; with ``domain`` he is the copy's User. What leads back to the source comes after all
-    transforms, so that no route can set it.
+    ``owner`` is the source's; with ``domain`` it makes the copy's User. The references to the source are set after all
+    transforms, so that no route can change them.
     """
     made = routed.copy()
     for name in (*NEVER_SENT, ROUTED_TO, *_MANAGING, "ClusterId", "ProcId"):
@@ -232,27 +231,26 @@ def submitted(
 
 
 def waits_for_input(copy: ClassAd) -> bool:
-    """Say whether a copy is on hold until its input is spooled."""
+    """Return whether a copy is held until its input is spooled."""
     return status(copy) is JobStatus.HELD and exact_integer(copy, "HoldReasonCode") == SPOOLING_INPUT
 
 
 def is_unfinished(copy: ClassAd) -> bool:
-    """Say whether a copy's submission ended halfway: its ad is not whole. A schedd adds to the reason whose it is."""
+    """Return whether a copy's submission was interrupted: its ad is incomplete. A schedd adds a user to the reason."""
     return status(copy) is JobStatus.HELD and (string(copy, "HoldReason") or "").startswith(SUBMITTING)
 
 
 def domain_of(source: ClassAd) -> str:
-    """Return the domain of the source's User, empty where it has none."""
+    """Return the domain of the source's User, empty if there is none."""
     return (string(source, "User") or "").partition("@")[2]
 
 
 @dataclass(frozen=True)
 class HookRunners:
-    """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does.
+    """The hooks of a configuration, and a function like ``HookRunner.start`` to start them.
 
-    ``as_owner``: a hook runs as the job's owner, as HTCondor's router has it where it is root: with his rights and his
-    environment. One of an owner whom the system does not know is not started (JobRouterHookMgr): the router's rights
-    are for nobody's job.
+    ``as_owner``: a hook runs as the job's owner, with the owner's rights and environment, as under HTCondor's router as
+    root. A hook for an unknown owner is not started (JobRouterHookMgr): it must not run with the router's rights.
     """
 
     hooks: RouterHooks
@@ -262,7 +260,7 @@ class HookRunners:
     def begin(
         self, kind: HookType, source: ClassAd, copy: ClassAd | None, route: Route | None, context: Context
     ) -> tuple[HookProgram, RunningHook | None]:
-        """Start a hook; None where there is none to be called."""
+        """Start a hook; None if there is none to call."""
         found = self.hooks.find(kind, source, context)
         told = None if route is None else route_ad(route.name, route.universe, route.grid_resource)
         user = owner_of(source) if self.as_owner else None
@@ -270,22 +268,22 @@ class HookRunners:
         return found, None if call is None else self.start(call)
 
     def conclude(self, kind: HookType, run: HookRun, tries: int) -> Consequence:
-        """Return what an answer means."""
+        """Return the meaning of a hook's answer."""
         return self.hooks.conclude(kind, run, tries)
 
 
 MY_TYPE: Final = "Job_Router"
-"""A type of its own, which a collector keeps among its generic ads."""
+"""A type of its own, which a collector stores among its generic ads."""
 
 _LISTS: Final = ("JOB_ROUTER_ATTRS", "JOB_ROUTER_EXPRS", "SYSTEM_JOB_ROUTER_ATTRS")
 
 
 def public_ad(configuration: Configuration, host: str, now: int) -> tuple[ClassAd, list[Diagnostic]]:
-    """Return the ad of a router at ``now`` (epoch seconds), and a warning for each attribute that it cannot have.
+    """Return the ad of a router at ``now`` (epoch seconds), and a warning for each attribute left out.
 
-    ``host`` is the full name of its machine. It has the attributes that JOB_ROUTER_ATTRS lists. Nothing of routes and
-    jobs is in it: HTCondor's router does not say how it stands. What only a process knows is left out: its address,
-    its start, the number of the update, the version.
+    ``host`` is the full name of its machine. The ad has the attributes listed in JOB_ROUTER_ATTRS, and nothing about
+    routes and jobs, like that of HTCondor's router. It lacks what only a running process knows: its address, its start,
+    the number of the update, the version.
     """
     name = configuration.string("JOB_ROUTER_NAME") or "jobrouter"
     made = ClassAd({"MyType": MY_TYPE, "Name": daemon_name(name, host)})
@@ -299,7 +297,7 @@ def public_ad(configuration: Configuration, host: str, now: int) -> tuple[ClassA
             made.set_text(attribute, text)
         except ClassAdSyntaxError as error:
             reason = error.diagnostics[0].message
-            message = f"JOB_ROUTER_ATTRS lists {attribute}, whose value is no expression: {reason}"
+            message = f"JOB_ROUTER_ATTRS lists {attribute}, whose value is not an expression: {reason}"
             hint = f'write a string in quotes: {attribute} = "..."'
             knob = configuration.find(f"JOB_ROUTER_{attribute}") or configuration.find(attribute)
             span = None if knob is None else knob.span
@@ -310,30 +308,30 @@ def public_ad(configuration: Configuration, host: str, now: int) -> tuple[ClassA
 
 
 def daemon_name(name: str, host: str) -> str:
-    """Return what a daemon of a name is called at its host, as ``build_valid_daemon_name`` makes it."""
+    """Return the name of a daemon at its host, as ``build_valid_daemon_name`` makes it."""
     if "@" in name:
         return name
     same = name.lower() in (host.lower(), host.lower().partition(".")[0])
     return host if same else f"{name}@{host}"
 
 
-_LONGEST: Final = 300  # seconds that a job waits which was refused
+_LONGEST: Final = 300  # seconds that a refused job waits
 
 
 class Refusals:
-    """A job waits one poll, then 2, 4, up to five minutes."""
+    """Waiting times of refused jobs: one poll, then 2, 4, up to five minutes."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start empty."""
         self._found: dict[JobId, tuple[int, int]] = {}  # until when, and how often it was refused
 
     def add(self, job: JobId, now: int, period: int) -> None:
-        """Note a refusal at ``now`` (epoch seconds), where a poll is made every ``period`` seconds."""
+        """Record a refusal at ``now`` (epoch seconds), with a poll every ``period`` seconds."""
         period, times = max(1, period), self._found.get(job, (0, 0))[1]
         self._found[job] = now + min(period << min(times, 10), max(period, _LONGEST)), times + 1
 
     def until(self, job: JobId) -> int:
-        """Return until when a job waits (epoch seconds), 0 for one that does not."""
+        """Return when a job's wait ends (epoch seconds); 0 if it does not wait."""
         return self._found.get(job, (0, 0))[0]
 
     def forget(self, job: JobId) -> None:
@@ -342,23 +340,22 @@ class Refusals:
 
 
 _Answer = TypeVar("_Answer")
-_ITS_OWN: Final = (Unreachable, Forbidden)  # what is not about the job that was asked for
-_MOST: Final = 30  # polls; five minutes, where a poll is made every ten seconds
+_ITS_OWN: Final = (Unreachable, Forbidden)  # errors that do not concern the job
+_MOST: Final = 30  # polls; five minutes at a poll every ten seconds
 
 
 class LeftAlone(ScheddError):
-    """It was not asked: nothing was done."""
+    """The schedd was not asked; nothing was done."""
 
 
 class Patient:
-    """A schedd, asked until it refuses or does not answer; then not before ``begin_poll`` says so.
+    """A schedd that is left alone for some polls after it refuses or does not answer.
 
-    The polls it is left alone for are none after the first time, and then 1, 3, 7 up to 30, until it has done
-    something again.
+    The number of polls is 0 after the first time, then 1, 3, 7 up to 30, until the schedd accepts something again.
     """
 
     def __init__(self, schedd: Schedd) -> None:
-        """Take a schedd that answers, as far as is known."""
+        """Take a schedd, which is assumed to answer."""
         self._schedd = schedd
         self._failures = 0
         self._left = 0
@@ -366,22 +363,22 @@ class Patient:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """The schedd's capabilities."""
         return self._schedd.capabilities
 
     @property
     def is_left_alone(self) -> bool:
-        """Say whether it is not asked in this poll, or not any more."""
+        """Return whether the schedd is not asked in this poll, or no longer is."""
         return self._is_left_alone
 
     @property
     def is_doubtful(self) -> bool:
-        """Say whether it refused or did not answer when it was last asked."""
+        """Return whether the schedd refused or did not answer the last request."""
         return self._failures > 0
 
     @property
     def pause(self) -> int:
-        """For how many of the next polls it is left alone."""
+        """The number of coming polls in which the schedd is left alone."""
         return self._left
 
     def begin_poll(self) -> None:
@@ -390,7 +387,7 @@ class Patient:
         self._left = max(0, self._left - 1)
 
     def ask_again(self) -> None:
-        """Forget what it refused: somebody has changed something."""
+        """Forget refusals, after a change elsewhere."""
         self._failures = self._left = 0
         self._is_left_alone = False
 
@@ -407,7 +404,7 @@ class Patient:
         return self._write(lambda: self._schedd.edit_if(job, condition, edits))
 
     def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
-        """Edit several jobs; none where the schedd can edit one at a time only."""
+        """Edit several jobs; none if the schedd can only edit single jobs."""
         schedd = self._schedd
         if not isinstance(schedd, EditsTogether):
             return []

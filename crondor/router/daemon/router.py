@@ -1,4 +1,4 @@
-"""The router: polls its queues, finds candidates, and takes each job one step on (HTCondor: JobRouter::Poll)."""
+"""The router: poll its queues, find candidates, and advance each job by one step (HTCondor: JobRouter::Poll)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FEW: Final = 64  # gates
 
 
 class SourceQueue:
-    """Idle jobs that nobody has: those that a route could take, and those that wait for their gate."""
+    """Idle jobs that no router manages: those that a route could take, and those that wait for their gate."""
 
     def __init__(self, context: RouterContext) -> None:
         """Begin without jobs."""
@@ -66,7 +66,7 @@ class SourceQueue:
         self._gates: list[tuple[int, JobId]] = []
 
     def __contains__(self, job: JobId) -> bool:
-        """Say whether a job waits here."""
+        """Return whether a job waits here."""
         return job in self._known
 
     def __len__(self) -> int:
@@ -74,19 +74,19 @@ class SourceQueue:
         return len(self._known)
 
     def opens(self, job: JobId) -> int | None:
-        """Return when the gate of a job opens that waits for it (epoch seconds)."""
+        """Return when the gate of a waiting job opens (epoch seconds)."""
         known = self._later.get(job)
         return None if known is None else known[0]
 
     def forget_all(self) -> list[JobId]:
-        """Forget all jobs and ask by the context's table from now on; return the jobs, which are to be seen anew."""
+        """Forget all jobs and use the context's current table; return the jobs, which must be seen again."""
         known, self._known = sorted(self._known), set()
         self._candidates = Candidates(Matcher(self._context.table, self._context.options.owner))
         self._later, self._gates = {}, []
         return known
 
     def see(self, job: JobId, ad: ClassAd | None) -> None:
-        """Take a job as it is now; None: it has left."""
+        """Update a job; None: it has left."""
         if ad is None or not self._may_wait(ad):
             self.drop(job)
             self._context.refusals.forget(job)
@@ -115,7 +115,7 @@ class SourceQueue:
             self._candidates.drop(str(job))
 
     def find(self, most: int | None = None) -> Iterator[RoutedJob]:
-        """Yield the jobs that routes take now, unclaimed, ``most`` of them; the ledger counts them where it is all."""
+        """Yield up to ``most`` jobs that routes take now, unclaimed; the ledger counts them only without ``most``."""
         context = self._context
         self._open_gates()
         found = self._candidates.poll(context.ledger.route_state, context.context)
@@ -157,7 +157,7 @@ class SourceQueue:
         )
 
     def _open_gates(self) -> None:
-        """Let those wait for a route whose gate has opened."""
+        """Let jobs whose gate has opened wait for a route."""
         while self._gates and self._gates[0][0] <= self._context.now:
             opens, job = heapq.heappop(self._gates)
             known = self._later.get(job)
@@ -165,7 +165,7 @@ class SourceQueue:
                 self.see(job, known[1])
 
     def _may_wait(self, ad: ClassAd) -> bool:
-        """Say whether a job could be a candidate at all; the rest is the matcher's to say."""
+        """Return whether a job could be a candidate; the matcher decides the rest."""
         return (
             status(ad) is JobStatus.IDLE
             and string(ad, "Managed") not in (EXTERNAL, SCHEDD_DONE)
@@ -176,18 +176,18 @@ class SourceQueue:
 Anything = TypeVar("Anything")
 
 _NEEDED: Final = (*DECIDING, *TERMS)
-"""Attributes of a job that the router reads before it takes it, besides those that routes refer to."""
+"""Attributes that the router reads before it takes a job, in addition to those in the routes."""
 
 _ADOPTING: Final = 5
-"""Every so many polls orphans are looked for, beginning with the first."""
+"""The number of polls between searches for orphans, starting with the first poll."""
 
 
 class Router:
-    """A job router over one schedd or two, polled from outside.
+    """A job router over one or two schedds, polled by its caller.
 
-    It keeps nothing that the queues do not say: a new one with the same name goes on where another one ended. Two of
-    one name at a time would fight for their jobs: see ``RouterLock``. ``destination`` None: copies go into the queue
-    of the sources. ``clock`` returns epoch seconds.
+    All state is in the queues: a new router with the same name continues where another ended. Two of one name at a time
+    would fight for their jobs: see ``RouterLock``. ``destination`` None: copies go into the queue of the sources.
+    ``clock`` returns epoch seconds.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Router:
         clock: Clock,
         options: RouterOptions | None = None,
     ) -> None:
-        """Take a table and schedds; nothing is asked of them before the first poll. Raises UnknownZone."""
+        """Take a table and schedds; they are not asked before the first poll. Raises UnknownZone."""
         self.options = RouterOptions() if options is None else options
         self.jobs: dict[JobId, RoutedJob] = {}
         self._clock = clock
@@ -238,10 +238,10 @@ class Router:
         return self._context.ledger.route_state
 
     def reload(self, table: RoutingTable) -> None:
-        """Take a new table from the next poll on; jobs that are routed stay, also where their route is gone.
+        """Use a new table from the next poll on; routed jobs stay, even if their route is gone.
 
-        Routes that were there keep their throttles. The router keeps its name, whatever JOB_ROUTER_NAME is now. Of a
-        table that is not enabled that alone is taken: no job is, until there is one that is, as in HTCondor 25.14.
+        Existing routes keep their throttles. The router keeps its name, even if JOB_ROUTER_NAME has changed. A disabled
+        table only stops routing, until an enabled table follows, as in HTCondor 25.14.
         """
         self._look_at_clock()
         before = self._context.table
@@ -259,7 +259,7 @@ class Router:
             self._sources.ask(job)
 
     def _narrow(self) -> None:
-        """Have schedds that are asked at each poll send the jobs that matter only."""
+        """Let schedds that are asked at each poll return only the jobs that matter."""
         schedds = [view.schedd for view in {self._sources, self._others}]
         narrowing = [schedd for schedd in schedds if isinstance(schedd, Narrowing)]
         if not narrowing:
@@ -269,12 +269,12 @@ class Router:
             schedd.narrow((waiting, own) if schedd is self._sources.schedd else (own,))
 
     def poll(self) -> bool:
-        """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.
+        """Read the queues, and advance every job as far as possible; return whether the queues worked.
 
-        That is no where they did not answer, where one takes no writing, and where all jobs that were to be routed were
-        refused. What a schedd refuses or does not answer is logged, and tried again by a later poll; a schedd that
-        takes nothing from anybody is left alone for some polls; a job with an expression that has no value is passed
-        over. No error of a schedd or of a job leaves; others do.
+        It returns False if they did not answer, if one accepts no edits, or if every job to be routed was refused. What
+        a schedd refuses or does not answer is logged, and retried by a later poll; a schedd that refuses everything is
+        left alone for some polls; a job with an expression that cannot be evaluated is skipped. No error of a schedd or
+        of a job is raised; others are.
         """
         context = self._context
         self._look_at_clock()
@@ -305,7 +305,7 @@ class Router:
         return self._answered
 
     def _can_step(self, job: RoutedJob) -> bool:
-        """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
+        """Return whether a job can proceed while a schedd is left alone; an unclaimed job waits for a later poll."""
         context = self._context
         if job.state is RoutedState.UNCLAIMED:
             self._orphans.is_due |= job.id in context.claimed_ahead
@@ -316,10 +316,10 @@ class Router:
         return not context.source.is_left_alone and is_alone and job.state is RoutedState.SUBMITTED
 
     def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
-        """Do something about a job; where an expression of it has no value, that is logged, and the others go on.
+        """Process a job; if an expression of it cannot be evaluated, log that and continue with the others.
 
-        All that is read of a job has an answer whatever is in its ad (crondor.job.attributes), and what a schedd
-        refuses is met where it is asked. What is left are ClassAdSyntaxError, EvaluationFailed and CircularReference.
+        Every attribute has a defined reading, whatever is in the ad (crondor.job.attributes), and refusals of a schedd
+        are handled where it is asked. That leaves ClassAdSyntaxError, EvaluationFailed and CircularReference.
         """
         try:
             act(what)
@@ -337,36 +337,36 @@ class Router:
 
     @property
     def has_claimed_none(self) -> bool:
-        """Say whether the last poll tried to claim jobs, and got none of them."""
+        """Return whether the last poll tried to claim jobs but got none."""
         return self._context.tried > 0 and not self._context.claimed
 
     def close(self) -> None:
-        """End the hooks that are running; jobs stay as they are."""
+        """End the running hooks; jobs stay as they are."""
         for job in self.jobs.values():
             if job.hook is not None:
                 job.hook.cancel()
                 job.hook = None
 
     def why(self, job: JobId) -> Because:
-        """Return why a job is not given to a route now, by the figures of the last poll.
+        """Return why a job is not given to a route now, according to the counts of the last poll.
 
         Raises what the schedd raises.
         """
         return because(self._context, self.jobs, job, live(self._sources.schedd, job))
 
     def summary(self) -> Counter[tuple[RouteReason, str]]:
-        """Return the same for all jobs of the sources' queue: how many for each reason, and the route it is about.
+        """Return the reasons for all jobs of the sources' queue: the number of jobs per reason and route concerned.
 
         Raises what the schedd raises.
         """
         return summed(self._context, self.jobs, self._sources.schedd.jobs())
 
     def routes(self) -> list[RouteNow]:
-        """Return how the routes stood at the last poll, in the order of the table."""
+        """Return the state of the routes at the last poll, in the order of the table."""
         return routes_now(self._context)
 
     def report(self) -> RouterReport:
-        """Return what to leave for those who ask how this router stands while it runs."""
+        """Return a report of this router's state, for others to read while it runs."""
         route_state = self.route_state
         return RouterReport(
             self._context.name,
@@ -380,7 +380,7 @@ class Router:
         )
 
     def _look_at_clock(self) -> None:
-        """See how late it is. Where the clock was set back, what waits goes on waiting as long as it would have."""
+        """Read the clock. If it was set back, every wait keeps its remaining length."""
         now, before = self._clock(), self._context.now
         self._context.now = now
         if now >= before:
@@ -409,7 +409,7 @@ class Router:
         return job in self._copies or job in self._orphans
 
     def _see(self, seen: Seen) -> None:
-        """Take what the sources' queue shows of a job."""
+        """Update from what the sources' queue shows of a job."""
         job = self.jobs.get(seen.job)
         if job is not None:
             job.left = job.source if seen.ad is None and job.source is not None else job.left
@@ -420,7 +420,7 @@ class Router:
         self._orphans.see_source(seen.job, seen.ad)
 
     def _see_copy(self, seen: Seen) -> None:
-        """Take what the copies' queue shows of a job."""
+        """Update from what the copies' queue shows of a job."""
         source = self._copies.get(seen.job)
         job = None if source is None else self.jobs.get(source)
         if job is not None and job.copy_id == seen.job:
@@ -434,7 +434,7 @@ class Router:
             self._copies[job.copy_id] = job.id
 
     def _find(self) -> None:
-        """Give candidates to routes; only one where it is to be seen whether a schedd takes any again."""
+        """Give candidates to routes; only one, if that is to test whether a schedd accepts jobs again."""
         context = self._context
         if context.is_hindered:
             return
@@ -473,7 +473,7 @@ class Router:
 
 
 def _difference(before: RoutingTable, after: RoutingTable) -> str:
-    """Return which routes come and go, as the log says it; empty where none does."""
+    """Return the added and removed routes as text for the log; empty if there are none."""
     old, new = ({each.name.lower(): each.name for each in made.routes} for made in (before, after))
     added = [name for low, name in new.items() if low not in old]
     dropped = [name for low, name in old.items() if low not in new]

@@ -1,4 +1,4 @@
-"""Crontab and deferral jobs as sources: when they may be routed, and what comes after a run."""
+"""Crontab and deferral jobs as sources: when they may be routed, and what follows a run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from crondor.schedd.reading import StatusReader
 from crondor.times import JobTimes
 
 NEVER: Final = 1 << 40
-"""A time (epoch seconds) that does not come."""
+"""A time (epoch seconds) that never comes."""
 
 
 def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
-    """Return when a job may be matched for its next run (epoch seconds), None for a job without a schedule.
+    """Return when a job may be matched for its next run (epoch seconds); None for a job without a schedule.
 
-    That is what condor_submit's clause in Requirements says: DeferralTime less the prep time and SCHEDD_INTERVAL. A job
-    whose schedule cannot be read, or never fires again, has no such time: NEVER.
+    This follows condor_submit's clause in Requirements: DeferralTime less the prep time and SCHEDD_INTERVAL. Returns
+    NEVER for a job whose schedule cannot be read, or has no more runs.
     """
     if not QueuedJob(ad).is_scheduled:
         return None
@@ -31,7 +31,7 @@ def opens(ad: ClassAd, now: int, zone: str | tzinfo) -> int | None:
 
 
 def upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
-    """Return a job's next run, None where there is none or its schedule cannot be read."""
+    """Return a job's next run; None if there is none or its schedule cannot be read."""
     try:
         return StatusReader(zone=zone).look(QueuedJob(ad), now).next
     except CrondorError:
@@ -39,15 +39,15 @@ def upcoming(ad: ClassAd, now: int, zone: str | tzinfo) -> Deferral | None:
 
 
 def runs_again(ad: ClassAd, now: int, context: Context) -> bool:
-    """Say whether a crontab job whose run is over stays in the queue: its on_exit_remove is false."""
+    """Return whether a crontab job stays in the queue after a run: its on_exit_remove is false."""
     return QueuedJob(ad).is_crontab and at_exit(ad, now, context).act is Act.STAY
 
 
 def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | None:
-    """Return what waiting for the run after this one writes into a source, None where there is no more run.
+    """Return the edits that make a source wait for the run after this one; None if there are no more runs.
 
-    DeferralTime goes to the next time at once: as long as the old one's window is open, the job could be taken for the
-    same run again.
+    DeferralTime is set to the next time at once: while the window of the old time is open, the job could be taken for
+    the same run again.
     """
     present = integer(ad, "DeferralTime") or 0
     try:

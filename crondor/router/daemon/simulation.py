@@ -1,4 +1,4 @@
-"""The jobs of submit files as sources of a job router whose sites run their copies, on a clock that does not wait."""
+"""The jobs of submit files as sources of a job router with simulated sites, on a virtual clock."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from crondor.router.daemon import Rehearsal, RouterOptions
 from crondor.router.daemon.rehearsal import JobEnds, JobHistories, Site
 
 OWNER: Final = "user"
-_STEP: Final = 3600  # seconds between two looks whether anything is left
-_OF_POOL: Final = ("simulate-requirements", "simulate-universe")  # the local pool has no part in this
+_STEP: Final = 3600  # seconds between checks whether any job is left
+_OF_POOL: Final = ("simulate-requirements", "simulate-universe")  # the local pool is not simulated here
 
 
 @dataclass
 class RoutedSimulation:
-    """The jobs of ``simulated`` as sources of a router with this table, and the site of each route."""
+    """The jobs of ``simulated`` as sources of a router with a table, and the site of each route."""
 
     simulated: Simulated
     table: RoutingTable
@@ -35,7 +35,7 @@ class RoutedSimulation:
     def of(
         cls, simulated: Simulated, table: RoutingTable, sites: Sequence[Site], options: RouterOptions
     ) -> RoutedSimulation:
-        """Set it up, with the jobs submitted. Raises CrondorError."""
+        """Set up the simulation, with the jobs submitted. Raises CrondorError."""
         settings = simulated.settings
         pool = Rehearsal(
             table, sites, simulated.start, options=options, schedd_interval=settings.schedd_interval, seed=settings.seed
@@ -56,7 +56,7 @@ class RoutedSimulation:
         return made
 
     def run(self, counted: Callable[[range], Iterable[int]] = iter) -> None:
-        """Live through it, up to its end or until no job is left; ``counted`` is given its hours, and yields them."""
+        """Simulate to the end, or until no job is left; ``counted`` wraps the range of hours, as for a progress bar."""
         start, end = self.simulated.start, self.simulated.end
         for time in counted(range(start + _STEP, end + _STEP, _STEP)):
             self.end = min(time, end)
@@ -70,7 +70,7 @@ class RoutedSimulation:
         return self.jobs[group.first : group.first + group.jobs.count]
 
     def fates(self) -> tuple[list[JobEnds], list[JobEnds]]:
-        """Return what became of the jobs of each group, and of the copies of each route, in the order of the table."""
+        """Return the outcomes of the jobs of each group, and of the copies of each route, in the order of the table."""
         sources, routes = self.chronicle.fates()
         groups = [
             _joined([sources.get(job, JobEnds()) for job in self.of_group(group)]) for group in self.simulated.groups
@@ -79,7 +79,7 @@ class RoutedSimulation:
 
     @property
     def is_fine(self) -> bool:
-        """Say whether every job was done, none failed, and none is on hold."""
+        """Return whether all jobs completed, none failed, and none is held."""
         groups, _ = self.fates()
         whole = bool(groups) and all(
             found.done >= group.jobs.count and not (found.failed or found.removed or found.now[JobStatus.HELD])
@@ -89,7 +89,7 @@ class RoutedSimulation:
 
 
 def findings_of(simulated: Simulated, table: RoutingTable) -> list[Diagnostic]:
-    """Return what there is to say of the jobs and of the table."""
+    """Return the findings about the jobs and the table."""
     kept = [each for each in simulated.findings if each.kind not in _OF_POOL]
     return [*kept, *(each for each in table.diagnostics if each.severity is Severity.ERROR)]
 

@@ -1,4 +1,4 @@
-"""The state of a router's queues seen from outside: reasons, reports and views. Nothing is written."""
+"""The state of a router's queues, seen from outside: reasons, reports and views. Nothing is written."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from crondor.zones import zone_of
 
 
 class RouteReason(str, Enum):
-    """Why a job is not given to a route now, or that it is."""
+    """Why a job is not given to a route now; NEXT_POLL: it will be."""
 
     ROUTED = "routed"
     ENDING = "being given back"
@@ -63,9 +63,9 @@ class RouteReason(str, Enum):
 
 
 class Because(NamedTuple):
-    """The reason with its figures, and the first route that it is about.
+    """A reason with its figures, and the first route concerned.
 
-    ``verdicts`` say what becomes of the job at each route, where routes are asked.
+    ``verdicts`` are the results for the job at each route, if routes were consulted.
     """
 
     reason: RouteReason
@@ -75,7 +75,7 @@ class Because(NamedTuple):
 
 
 class RouteNow(NamedTuple):
-    """How a route stands: ``limit`` is what keeps it from taking one more job, ``text`` says that with its figures."""
+    """The state of a route: ``limit`` prevents it from taking another job, ``text`` adds the figures."""
 
     route: Route
     load: RouteLoad
@@ -85,20 +85,20 @@ class RouteNow(NamedTuple):
 
 
 Position: TypeAlias = "RouterContext | QueueStatus"
-"""Where a router stands: its table, what it has counted, its options and the time (epoch seconds)."""
+"""A router's state: its table, counts, options and the time (epoch seconds)."""
 
 
 def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
-    """Return why a job with an ad is not given to a route now; ``jobs`` are those that the router has."""
+    """Return why a job with an ad is not given to a route now; ``jobs`` are the router's jobs."""
     return _known(position, jobs, job, ad) or (Because(RouteReason.GONE) if ad is None else _of_ad(position, ad))
 
 
 def summed(
     position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]
 ) -> Counter[tuple[RouteReason, str]]:
-    """Return how many jobs of a queue there are for each reason, with the first route that it is about.
+    """Return the number of jobs of a queue per reason and first route concerned.
 
-    Of the jobs that match the same routes, and wait or not, one is asked.
+    Jobs that match the same routes and are equally ready are evaluated once.
     """
     matcher, context = Matcher(position.table, position.options.owner), position.context
     clusters, route_state = matcher.clusters, position.ledger.route_state
@@ -119,7 +119,7 @@ def summed(
 
 
 def _of_ad(position: Position, ad: ClassAd) -> Because:
-    """Return what the router would do with a job that it has not."""
+    """Return what the router would do with a job that it does not manage."""
     table = position.table
     found = why(table, ad, position.ledger.route_state, position.context, owner=position.options.owner)
     if found.missed:
@@ -141,7 +141,7 @@ def _of_ad(position: Position, ad: ClassAd) -> Because:
 
 
 def routes_now(position: Position) -> list[RouteNow]:
-    """Return how the routes of the table stand, in their order."""
+    """Return the state of the table's routes, in order."""
     found = []
     for route in position.table.routes:
         load, throttle = position.ledger.route_state.load(route), position.ledger.route_state.throttle(route)
@@ -152,7 +152,7 @@ def routes_now(position: Position) -> list[RouteNow]:
 
 
 def _known(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because | None:
-    """Return what the router itself knows of a job."""
+    """Return the reason for a job that the router manages or has managed."""
     known = jobs.get(job)
     if known is not None and known.state in (RoutedState.CLEANUP, RoutedState.RETIRED):
         return Because(RouteReason.ENDING, known.state.value)
@@ -164,25 +164,25 @@ def _known(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: 
 
 
 def _waits(position: Position, ad: ClassAd) -> Because | None:
-    """Return that a job waits for its next run, None if it does not."""
+    """Return the reason if a job waits for its next run, None if it does not."""
     if not position.options.waits_for_gates or status(ad) is not JobStatus.IDLE:
         return None
     opens = runs.opens(ad, position.now, position.options.zone)
     if opens is None or opens <= position.now:
         return None
-    return Because(RouteReason.WAITS_FOR_RUN, "there is none" if opens >= runs.NEVER else f"its gate opens at {opens}")
+    return Because(RouteReason.WAITS_FOR_RUN, "none left" if opens >= runs.NEVER else f"its gate opens at {opens}")
 
 
 _NOBODY: Final[Mapping[str, Throttle]] = {}
 
 
 class QueueStatus:
-    """What a router of a table would say now of two queues, or of one.
+    """The answers that a router with this table would give now about one or two queues.
 
     ``sources`` and ``copies`` are the ads of all their jobs; ``copies`` None: they are among the sources.
-    ``throttles``, by route in lower case, are what a running router has counted; without them no route is throttled,
-    as for a router that has just started. ``now`` is epoch seconds. ``unpaired`` are sources of the router without a
-    copy: one that it is about to submit, or an orphan.
+    ``throttles``, by route in lower case, are counts of a running router; without them no route is throttled, as after
+    a start. ``now`` is epoch seconds. ``unpaired`` are the router's sources without a copy: about to be submitted, or
+    orphans.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class QueueStatus:
         throttles: Mapping[str, Throttle] = _NOBODY,
         turn: int = 0,
     ) -> None:
-        """Count. Raises UnknownZone."""
+        """Count the jobs. Raises UnknownZone."""
         self.table = table
         self.options = RouterOptions() if options is None else options
         self.now = now
@@ -224,15 +224,15 @@ class QueueStatus:
         return because(self, self.jobs, job, self.ads.get(job))
 
     def summary(self) -> Counter[tuple[RouteReason, str]]:
-        """Return the same for all jobs: how many for each reason, and the route it is about."""
+        """Return the reasons for all jobs: the number of jobs per reason and route concerned."""
         return summed(self, self.jobs, self.ads.values())
 
     def routes(self) -> list[RouteNow]:
-        """Return how the routes stand, in the order of the table."""
+        """Return the state of the routes, in the order of the table."""
         return routes_now(self)
 
     def _pair(self, copies: Iterable[ClassAd]) -> None:
-        """Bring sources and copies of the router together, as a new one would adopt them."""
+        """Pair the router's sources and copies, as a new router would adopt them."""
         of: dict[str, ClassAd] = {}
         for ad in copies:
             if string(ad, ROUTED_BY) == self.name and status(ad) is not JobStatus.REMOVED:
@@ -259,15 +259,15 @@ _MODE: Final = 0o644
 
 
 class InvalidReport(CrondorError, ValueError):
-    """A file is no report of a router."""
+    """A file that is not a router's report."""
 
 
 @dataclass(frozen=True)
 class RouterReport:
-    """What a router says of itself; times are epoch seconds, names of routes in lower case.
+    """A router's report about itself; times are epoch seconds, names of routes are in lower case.
 
-    ``answered``: the queues answered the last poll. ``turn`` is how often a route has been chosen. ``pause``: for how
-    many polls a schedd that refused, or did not answer, is left alone.
+    ``answered``: the queues answered the last poll. ``turn`` is how often a route has been chosen. ``pause``: the
+    number of polls for which a schedd that refused, or did not answer, is left alone.
     """
 
     name: str
@@ -281,7 +281,7 @@ class RouterReport:
     poll_seconds: float = 0.0
 
     def write(self, path: Path | str) -> None:
-        """Write it as JSON, whole or not at all. Raises QueueIO."""
+        """Write the report as JSON, whole or not at all. Raises QueueIO."""
         data = {
             "format": _FORMAT,
             "name": self.name,
@@ -307,7 +307,7 @@ class RouterReport:
 
     @classmethod
     def read(cls, path: Path | str) -> RouterReport | None:
-        """Return the report of a file, None where there is none. Raises InvalidReport and QueueIO."""
+        """Return the report in a file; None if there is no file. Raises InvalidReport and QueueIO."""
         try:
             with os.fdopen(open_plain(path), "rb") as file:
                 data = file.read(_MOST)
@@ -316,17 +316,17 @@ class RouterReport:
         except OSError as error:
             raise refused_by_disk(path, "this report cannot be read", error) from error
         try:
-            return cls._of(json.loads(data))  # whatever is cut off is not JSON any more
+            return cls._of(json.loads(data))  # a truncated file is not valid JSON
         except (ValueError, RecursionError) as error:
             span = Source("", str(path)).span()
-            message = f"this is no report of a router: {error}"
-            hint = "a running router writes it again at its next poll; otherwise remove it"
+            message = f"this is not a router's report: {error}"
+            hint = "a running router rewrites it at its next poll; otherwise remove it"
             raise InvalidReport(Diagnostic("router-report", message, Severity.WARNING, span, hint)) from None
 
     @classmethod
     def _of(cls, data: object) -> RouterReport:
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise ValueError(f"it is not of format {_FORMAT}")
+            raise ValueError(f"its format is not {_FORMAT}")
         throttles = data.get("throttles")
         if not isinstance(throttles, dict) or not isinstance(data.get("name"), str):
             raise ValueError("a name and throttles are missing")  # noqa: TRY004 - of a file, as below
@@ -345,7 +345,7 @@ class RouterReport:
 
 def _throttle(data: object) -> Throttle:
     if not isinstance(data, dict):
-        raise ValueError("a throttle is an object")  # noqa: TRY004 - a value of a file
+        raise ValueError("a throttle must be an object")  # noqa: TRY004 - a value of a file
     jobs = _number(data.get("jobs"), "jobs of a throttle")
     begin, routed, failed, succeeded = (_count(data, name) for name in _COUNTS)
     return Throttle(begin, routed, failed, succeeded, jobs)
@@ -353,20 +353,20 @@ def _throttle(data: object) -> Throttle:
 
 def _counts(data: object) -> dict[str, int]:
     if not isinstance(data, dict):
-        raise ValueError("counts are an object")  # noqa: TRY004 - a value of a file
+        raise ValueError("counts must be an object")  # noqa: TRY004 - a value of a file
     return {name: _count(data, name) for name in data}
 
 
 def _number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
-        raise ValueError(f"{name} is a number")
+        raise ValueError(f"{name} must be a number")
     return float(value)
 
 
 def _count(data: Mapping[str, object], name: str) -> int:
     value = data.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 48:
-        raise ValueError(f"{name} is a count")
+        raise ValueError(f"{name} must be a count")
     return value
 
 
@@ -379,7 +379,7 @@ DECIDING: Final = frozenset(
 
 # HTCondor: JobLogMirror, NewClassAdJobLogConsumer.
 class Seen(NamedTuple):
-    """A job that has changed, with its ad as it is now; None: it has left the queue."""
+    """A changed job with its current ad; None: it has left the queue."""
 
     job: JobId
     ad: ClassAd | None
@@ -388,12 +388,12 @@ class Seen(NamedTuple):
 class QueueView:
     """The changes of one queue.
 
-    ``cares`` says whether every change of a job matters; of all others only those do that can make it the router's
-    business: its state, its owner, and whose it is.
+    ``cares`` returns whether every change of a job matters; for other jobs only the changes do that can make them the
+    router's business: of state, owner or manager.
     """
 
     def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool]) -> None:
-        """Begin with a queue of which nothing is known."""
+        """Start without knowledge of the queue."""
         self.schedd = schedd
         self._cares = cares
         self._missed: dict[JobId, None] = {}
@@ -401,9 +401,9 @@ class QueueView:
         self.size = 0
 
     def refresh(self) -> Iterator[Seen]:
-        """Yield what has become of jobs since the last call, job by job in their order; the first one yields all.
+        """Yield the jobs that changed since the last call, in order; the first call yields all jobs.
 
-        What could not be asked for is asked for again by the next call. Raises what the schedd raises.
+        Failed queries are repeated by the next call. Raises what the schedd raises.
         """
         for change in self.schedd.changes():
             if change.kind is ChangeKind.DESTROYED:
@@ -436,11 +436,11 @@ class QueueView:
                 yield Seen(job, ads[job] if job in ads else found.get(job))
 
     def ask(self, job: JobId) -> None:
-        """Have a job looked at by the next call, changed or not."""
+        """Include a job in the next call, changed or not."""
         self._missed[job] = None
 
     def _all(self, wanted: Sequence[JobId]) -> dict[JobId, ClassAd | None]:
-        """Return the ads of jobs, all at once where they are a large part of the queue."""
+        """Return the ads of jobs, with one query if they are a large part of the queue."""
         if len(wanted) <= max(_CHUNK, self.size // _SHARE):
             return {}
         every = _named(self.schedd.jobs())
@@ -452,11 +452,11 @@ def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:
 
 
 def queue_parts(table: RoutingTable, owner: str | None = None, more: Iterable[str] = ()) -> tuple[QueuePart, ...]:
-    """Return the parts of a queue that a router needs: jobs that a route might take, and jobs that it has.
+    """Return the parts of a queue that a router needs: jobs that a route might take, and jobs it manages.
 
-    The schedd evaluates a constraint in the job's own ad, so TARGET is dropped; MY, which is no job in the umbrella
-    constraint, is undefined. The first part is a superset: it asks all routes, full or not, and an error in one hides
-    no job. Its ads have the attributes that the routes refer to, and ``more``.
+    The schedd evaluates a constraint in the job's own ad, so TARGET is dropped; MY, which is not a job in the umbrella
+    constraint, is undefined. The first part includes every job that may match: it tests all routes, full or not, and an
+    error in one hides no job. Its ads have the attributes that the routes refer to, and ``more``.
     """
     required = [route.transform.requirements for route in table.routes]
     routes = " || ".join("true" if each is None else _asked_of_job(each.expression) for each in required) or "false"

@@ -1,10 +1,10 @@
-"""The files of routed jobs: sandboxes spooled and fetched back, shared proxies, token files.
+"""The files of routed jobs: sandboxes, shared proxies, token files.
 
-``Sandbox(Spool(folder), folders)`` moves files between a spool laid out as HTCondor's and the folders that are
-allowed: ``spool_in``, ``fetch_back``. ``Proxies`` copies a shared X.509 proxy for each job, ``TokenFiles`` makes the
-token files of ``read_tokens(configuration)`` with an issuer that the caller has. ``FileDelivery`` puts them together
-for a router. Files are opened as the owner might, links lead nowhere else; whatever ends the process, the next one
-goes on: the state is in the queue and in the files.
+``Sandbox(Spool(folder), folders)`` moves files between a spool with HTCondor's layout and the allowed folders:
+``spool_in``, ``fetch_back``. ``Proxies`` copies a shared X.509 proxy for each job; ``TokenFiles`` creates the token
+files of ``read_tokens(configuration)`` with the caller's issuer. ``FileDelivery`` combines them for a router. Files are
+opened with the owner's rights, and links never lead out of the allowed folders. After a crash the next process
+continues: the state is in the queue and in the files.
 """
 
 from crondor.rights.trust import Account, Accounts, account_of

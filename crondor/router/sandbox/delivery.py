@@ -1,4 +1,4 @@
-"""Moving a routed job's files: sandbox, proxy and tokens together, as the router asks for them."""
+"""Move a routed job's files: sandbox, proxy and tokens, as the router requests."""
 
 from __future__ import annotations
 
@@ -46,9 +46,8 @@ _FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBL
 class Proxies:
     """Makes and deletes the copies of shared proxies.
 
-    ``note`` is a file of the router's own, which says what copies there are, so that none outlives a crash. A proxy
-    must belong to this process's account, or to one of ``owners`` (user ids): what a job may say in its ad must not
-    get it a file of somebody else.
+    ``note`` is a file of the router that lists its copies, so that none outlives a crash. A proxy must belong to this
+    process's account, or to a user id in ``owners``: a path in a job's ad must not give the job another user's file.
     """
 
     def __init__(
@@ -67,27 +66,27 @@ class Proxies:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The copies that there are."""
+        """The existing copies."""
         return tuple(noted.path for noted in self._made)
 
     def prepare(self, proxy: SharedProxy, source: str, owner: str) -> None:
         """Make the copy of a proxy for a source, with mode 0600, and give it to the job's owner.
 
-        Where this process is not root it stays ours, and that is reported. Raises FilesRefused.
+        If this process is not root, it keeps the file, and that is reported. Raises FilesRefused.
         """
         data = self._read(proxy.file)
         _refuse_others(proxy.copy)
         account = self._accounts(owner)
         if account is None and is_root():
-            message = f"there is no account {owner!r} on this machine to give a copy of {proxy.file} to"
+            message = f"this machine has no account {owner!r} to give a copy of {proxy.file} to"
             raise FilesRefused(fault("no-account", message, proxy.file))
         is_anothers = account is not None and account.uid != os.geteuid()
         if is_anothers and not is_root():
-            message = f"{proxy.copy} stays with the router's account: only root can give it to {owner}"
+            message = f"{proxy.copy} keeps the router's account as owner: only root can give it to {owner}"
             self._report(warning("proxy-owner", message, proxy.copy))
         found = self._made.find(proxy.copy)
         if found is None and os.path.lexists(proxy.copy):
-            message = f"{proxy.copy} is there, but crondor did not make it"
+            message = f"{proxy.copy} exists, but crondor did not create it"
             raise FilesRefused(fault("proxy-foreign", message, proxy.copy, "move it away"))
         self._made.add(source, proxy.copy, data)
         try:
@@ -100,11 +99,11 @@ class Proxies:
         """Delete the copies that were made for a source. Raises FilesRefused."""
         for noted in self._made:
             if noted.key == source and not self._made.drop(noted.path):
-                message = f"{noted.path} is not the file that the router put there: it is kept"
+                message = f"{noted.path} is not the file that the router wrote: it is not deleted"
                 self._report(warning("proxy-foreign", message, noted.path))
 
     def sweep(self, is_needed: Callable[[str], bool]) -> None:
-        """Delete the copies that a process before this one has left, for sources that need them no more."""
+        """Delete copies left by an earlier process, for sources that no longer need them."""
         for source in {noted.key for noted in self._made}:
             if not is_needed(source):
                 self.remove(source)
@@ -121,7 +120,7 @@ class Proxies:
             raise FilesRefused(fault("spool-special", f"{path} is not a plain file", path))
         with os.fdopen(descriptor, "rb") as file:
             if state.st_uid != os.geteuid() and state.st_uid not in self._owners:
-                message = f"{path} does not belong to the router's account: it is no proxy to share"
+                message = f"{path} does not belong to the router's account, so it is not shared"
                 raise FilesRefused(fault("proxy-denied", message, path, "change its owner to the router's"))
             try:
                 data = file.read(_MOST_PROXY + 1)
@@ -129,20 +128,20 @@ class Proxies:
                 raise refused(path, "cannot read the shared proxy", error) from error
         if len(data) > _MOST_PROXY:
             raise FilesRefused(
-                fault("proxy-large", f"{path} has more than {_MOST_PROXY:,} bytes: it is no proxy", path)
+                fault("proxy-large", f"{path} has more than {_MOST_PROXY:,} bytes, too many for a proxy", path)
             )
         return data
 
 
 def _refuse_others(path: str) -> None:
-    """Raise FilesRefused where root is to work in somebody's folder: a link could make any file of root's the proxy."""
+    """Raise FilesRefused if root would work in a user's folder, where a link could make any file of root a proxy."""
     try:
         who = worker(path)
     except OSError as error:
         raise refused(path, "cannot look at", error) from error
     if who is not None:
-        message = f"{path} lies in a folder of {who.name}'s: no proxy of root's is to be there"
-        raise FilesRefused(fault("proxy-denied", message, path, "keep it where only root may write"))
+        message = f"{path} is in a folder of {who.name}, where root does not share proxies"
+        raise FilesRefused(fault("proxy-denied", message, path, "use a folder where only root may write"))
 
 
 NAMES: Final = "JOB_ROUTER_CREATE_IDTOKEN_NAMES"
@@ -157,10 +156,10 @@ _MOST_TOKENS: Final = 1000
 
 # HTCondor: JobRouter::config.
 class TokenSpec(NamedTuple):
-    """One token: what is to be in it, and the file that it goes to.
+    """One token: its contents and its file.
 
-    ``lifetime`` is in seconds, negative: it does not end. ``scopes`` empty: all that its subject may do. ``owner`` is
-    the account that gets the file; empty: it stays the router's.
+    ``lifetime`` is in seconds; negative: unlimited. ``scopes`` empty: all rights of its subject. ``owner`` is the
+    account that gets the file; empty: the router's.
     """
 
     name: str
@@ -174,7 +173,7 @@ class TokenSpec(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenPlan:
-    """The tokens of a configuration, how often they are made anew (seconds; 0: never), and what is wrong."""
+    """The tokens of a configuration, the period of their renewal (seconds; 0: never), and the faults found."""
 
     tokens: tuple[TokenSpec, ...] = ()
     refresh: int = 0
@@ -182,10 +181,10 @@ class TokenPlan:
 
 
 def read_tokens(configuration: Configuration) -> TokenPlan:
-    """Read the tokens of a configuration; one with a fault is left out, as HTCondor does, and its faults are errors.
+    """Read the tokens of a configuration; a token with a fault is left out, as in HTCondor, and its faults are errors.
 
-    Where HTCondor passes over a ``lifetime`` or ``scope`` of the wrong type, and makes a token without end or without
-    limits, this is a fault. The file is called ``filename``, as in HTCondor's source, or ``file``, as in its manual.
+    HTCondor ignores a ``lifetime`` or ``scope`` of the wrong type, and makes a token that is unlimited; here it is a
+    fault. The file name is ``filename``, as in HTCondor's source, or ``file``, as in its manual.
     """
     found: list[Diagnostic] = []
     try:
@@ -201,7 +200,7 @@ def read_tokens(configuration: Configuration) -> TokenPlan:
         reader = _Reader(configuration, name)
         spec = reader.spec(directory)
         if spec is not None and any(other.path == spec.path for other in tokens.values()):
-            reader.fault(f"another token has the file {spec.path} already", hint="give it a filename of its own")
+            reader.fault(f"another token already uses the file {spec.path}", hint="give it a filename of its own")
             spec = None
         if spec is not None:
             tokens[name] = spec
@@ -210,7 +209,7 @@ def read_tokens(configuration: Configuration) -> TokenPlan:
 
 
 class _Reader:
-    """One knob."""
+    """Reads one knob."""
 
     def __init__(self, configuration: Configuration, name: str) -> None:
         self.name = name
@@ -228,25 +227,25 @@ class _Reader:
         self._pieces: dict[str, Span] = {}
 
     def fault(self, message: str, name: str = "", hint: str | None = None, severity: Severity = Severity.ERROR) -> None:
-        """Note what is wrong with an attribute, or with the whole."""
+        """Record a fault of an attribute, or of the whole knob."""
         span = self._pieces.get(name, self._place or self._source.span())
         self.found.append(Diagnostic("id-token", f"{self.knob}: {message}", severity, span, hint))
 
     def spec(self, directory: str) -> TokenSpec | None:
-        """Return the token, None where a fault is in the way."""
+        """Return the token, None if it has a fault."""
         if not self._text.strip():
             if not self.found:
-                self.fault("it is listed but not defined", hint='write sub = "..." and so on')
+                self.fault("the token is listed but not defined", hint='write sub = "..." and so on')
             return None
         ad = self._ad()
         texts = {name: self._string(ad, name) for name in _TEXTS}
         lifetime = self._lifetime(ad)
         file = texts["filename"] or texts["file"] or self.name
         if "/" in file or file in (".", "..") or "\0" in file:
-            self.fault(f"{file!r} is no name of a file", "filename" if texts["filename"] else "file", "use dir as well")
+            self.fault(f"{file!r} is not a file name", "filename" if texts["filename"] else "file", "use dir as well")
         folder = texts["dir"] or directory
         if not folder.startswith("/"):
-            what = f"{folder!r} is no full path" if folder else "no folder is given"
+            what = f"{folder!r} is not a full path" if folder else "the folder is missing"
             self.fault(what, "dir", f"write dir, or set {DIRECTORY}")
         if has_error(self.found):
             return None
@@ -262,13 +261,13 @@ class _Reader:
             found = _LINE(line)
             if found is None:
                 self._pieces[""] = self._span(number, line, 0, len(line))
-                self.fault("this line is no attribute", "", 'write name = value, as in sub = "alice"')
+                self.fault("this line is not an attribute", "", 'write name = value, as in sub = "alice"')
                 continue
             value = line[found.end() :].rstrip(" \t\r")
             piece = self._span(number, line, found.end(), found.end() + len(value))
             self._pieces[lower(found[1])] = piece
             if lower(found[1]) not in (*_TEXTS, "lifetime"):
-                self.fault(f"HTCondor does not look at {found[1]}", lower(found[1]), severity=Severity.WARNING)
+                self.fault(f"HTCondor ignores {found[1]}", lower(found[1]), severity=Severity.WARNING)
             try:
                 ad[found[1]] = Expression.parse(Source(value, self.knob), old=True)
             except ClassAdSyntaxError as error:
@@ -281,18 +280,18 @@ class _Reader:
         value = string(ad, name)
         if value is not None or name not in ad:
             return value or ""
-        self.fault(f"{name} is no string", name, f'write {name} = "..."')
+        self.fault(f"{name} is not a string", name, f'write {name} = "..."')
         return ""
 
     def _lifetime(self, ad: ClassAd) -> int:
-        value = exact_integer(ad, "lifetime")  # HTCondor cuts a real, which nobody means
+        value = exact_integer(ad, "lifetime")  # HTCondor truncates a real, surely not as intended
         if value is not None or "lifetime" not in ad:
             return -1 if value is None else value
-        self.fault("lifetime is no integer", "lifetime", "write it in seconds, without quotes")
+        self.fault("lifetime is not an integer", "lifetime", "write it in seconds, without quotes")
         return -1
 
     def _span(self, number: int, line: str, start: int, end: int) -> Span:
-        """Return the place of a piece of a line; of the whole line or knob where the file says something else."""
+        """Return the span of a part of a line; of the whole line or knob if the file has other text there."""
         if number < len(self._lines):
             written = self._lines[number]
             return written.span(start, end) if written.text == line else written.span()
@@ -304,7 +303,7 @@ _MOST_TOKEN: Final = 64 << 10
 
 # HTCondor: JobRouter::CreateIDTokenFile, JobRouter::refreshIDTokens.
 class TokenRequest(NamedTuple):
-    """What a token is to say: its name here, its subject, the signing key's id, seconds of life, scopes, the time."""
+    """The contents of a token: its name here, its subject, the signing key's id, seconds of life, scopes, the time."""
 
     name: str
     subject: str
@@ -315,15 +314,15 @@ class TokenRequest(NamedTuple):
 
 
 Issuer: TypeAlias = Callable[[TokenRequest], str]
-"""Makes and signs a token. It may raise CrondorError, OSError or ValueError, and the token is not made."""
+"""Creates and signs a token. If it raises CrondorError, OSError or ValueError, the token is not created."""
 
 
 class TokenFiles:
     """The token files of a plan.
 
-    ``note`` is a file of the router's own, which says what files it has made: one that is no longer asked for is
-    deleted, by another process too, and no other ever is. A token that cannot be made anew is kept until its time is
-    over; HTCondor deletes it at once. ``report`` is told what could not be done.
+    ``note`` is a file of the router that lists the files it created: those no longer needed are deleted, also by
+    another process; other files never are. A token that cannot be renewed stays until it expires; HTCondor deletes it
+    at once. ``report`` gets each failure.
     """
 
     def __init__(
@@ -335,7 +334,7 @@ class TokenFiles:
         accounts: Accounts = account_of,
         report: Report = ignored,
     ) -> None:
-        """Take the plan; nothing is made before the first refresh."""
+        """Take the plan; nothing is created before the first refresh."""
         self._plan = plan
         self._issuer = issuer
         self._made = Made(note)
@@ -346,25 +345,25 @@ class TokenFiles:
 
     @property
     def due(self) -> int | None:
-        """When the tokens are to be made anew (epoch seconds); None before the first time, and where they stay."""
+        """When the tokens are renewed next (epoch seconds); None before the first time, and if they are not renewed."""
         return self._due
 
     def paths(self) -> Mapping[str, str]:
-        """Return the files of the tokens that there are, by name: those that a route may send."""
+        """Return the existing token files by name: those that a route may send."""
         return {spec.name: spec.path for spec in self._plan.tokens if spec.path in self._ends}
 
     def reconfigure(self, plan: TokenPlan, now: int) -> None:
-        """Take another plan: its tokens are made at once, and those that it does not have are deleted."""
+        """Use another plan: its tokens are created at once, and those not in it are deleted."""
         self._plan = plan
         self.refresh(now)
 
     def tick(self, now: int) -> None:
-        """Make the tokens at the first call, and anew when JOB_ROUTER_IDTOKEN_REFRESH seconds have passed."""
+        """Create the tokens at the first call, and renew them every JOB_ROUTER_IDTOKEN_REFRESH seconds."""
         if self._due is None or (self._plan.refresh > 0 and now >= self._due):
             self.refresh(now)
 
     def refresh(self, now: int) -> None:
-        """Make all tokens, and delete those that are no longer asked for; ``now`` is in epoch seconds."""
+        """Create all tokens, and delete those no longer needed; ``now`` is in epoch seconds."""
         self._due = now + self._plan.refresh
         wanted = {spec.path for spec in self._plan.tokens}
         for spec in self._plan.tokens:
@@ -384,14 +383,14 @@ class TokenFiles:
                 self._ends.pop(spec.path, None)
 
     def _make(self, spec: TokenSpec, now: int) -> None:
-        """Make one token. Raises FilesRefused."""
+        """Create one token. Raises FilesRefused."""
         account = self._accounts(spec.owner) if spec.owner else None
         if spec.owner and account is None:
             raise FilesRefused(fault("id-token-owner", f"token {spec.name}: there is no account {spec.owner!r}"))
         data = self._issued(spec, now)
         is_anothers = account is not None and account.uid != os.geteuid()
         if account is not None and is_anothers and not is_root():
-            message = f"{spec.path} stays with the router's account: only root can give it to {spec.owner}"
+            message = f"{spec.path} keeps the router's account as owner: only root can give it to {spec.owner}"
             self._report(warning("id-token-owner", message, spec.path))
         try:
             self._put(spec, data, account if is_root() else None)
@@ -400,17 +399,17 @@ class TokenFiles:
         self._ends[spec.path] = None if spec.lifetime < 0 else now + spec.lifetime
 
     def _put(self, spec: TokenSpec, data: bytes, account: Account | None) -> None:
-        """Write a token's file, and give it to its owner; in a folder of his own it is he who writes it.
+        """Write a token's file, and give it to its owner; in the owner's folder, write it as the owner.
 
         Raises FilesRefused and OSError.
         """
         who = worker(spec.path)
         if who is not None and (account is None or account.uid != who.uid):
-            message = f"{spec.path} lies in a folder of {who.name}'s, and the token is for {spec.owner or 'the router'}"
-            raise FilesRefused(fault("id-token-denied", message, spec.path, "keep it where only root may write"))
+            message = f"{spec.path} is in a folder of {who.name}, but the token is for {spec.owner or 'the router'}"
+            raise FilesRefused(fault("id-token-denied", message, spec.path, "use a folder where only root may write"))
         is_there = as_account(who, lambda: os.path.lexists(spec.path))
         if is_there and self._made.find(spec.path) is None:
-            message = f"{spec.path} is there, but crondor did not make it"
+            message = f"{spec.path} exists, but crondor did not create it"
             raise FilesRefused(fault("id-token-foreign", message, spec.path, "move it away, or use another filename"))
         self._made.add(spec.name, spec.path, data)
         owner = None if account is None or who is not None else (account.uid, account.gid)
@@ -428,7 +427,7 @@ class TokenFiles:
             raise FilesRefused(fault("id-token-issuer", f"failed to create token {spec.name}: {error}")) from error
         token = token.strip()
         if not token or len(token) > _MOST_TOKEN or not token.isascii() or not token.isprintable():
-            message = f"failed to create token {spec.name}: the issuer returned no token on one line"
+            message = f"failed to create token {spec.name}: the issuer did not return a token of one line"
             raise FilesRefused(fault("id-token-issuer", message))
         return f"{token}\n".encode("ascii")
 
@@ -436,7 +435,7 @@ class TokenFiles:
         self._ends.pop(path, None)
         try:
             if not self._made.drop(path):
-                message = f"{path} is not the file that the router put there: it is kept"
+                message = f"{path} is not the file that the router wrote: it is not deleted"
                 self._report(warning("id-token-foreign", message, path))
         except FilesRefused as error:
             for each in error.diagnostics:
@@ -451,19 +450,19 @@ _NO_FILES: Final[Mapping[str, str]] = {}
 
 
 class Carried(Protocol):
-    """What is asked of a routed job."""
+    """A routed job, as far as file delivery needs it."""
 
     @property
     def id(self) -> JobId:
-        """The source."""
+        """The id of the source."""
 
     @property
     def source(self) -> ClassAd | None:
-        """Its ad."""
+        """The source's ad."""
 
     @property
     def copy_id(self) -> JobId | None:
-        """The copy, once it is submitted."""
+        """The id of the copy, once submitted."""
 
     @property
     def is_sandboxed(self) -> bool:
@@ -471,11 +470,11 @@ class Carried(Protocol):
 
 
 class FileDelivery:
-    """Moves the files of the copies in a schedd whose queue can be edited at once, and whose spool is ours.
+    """Moves the files of copies in a schedd whose queue can be edited directly and whose spool is ours.
 
-    All that a step must know it finds in the queue and in the files, so that another process goes on where one ended:
-    a copy waits on hold (HoldReasonCode 16) until its input is spooled; its ad says where from (SUBMIT_...), and its
-    output is fetched, again if need be, before it is let go. ``clock`` returns epoch seconds.
+    Every step finds its state in the queue and in the files, so that another process can continue: a copy is held
+    (HoldReasonCode 16) until its input is spooled; its ad says where from (SUBMIT_...), and its output is fetched,
+    again if necessary, before it leaves the queue. ``clock`` returns epoch seconds.
     """
 
     def __init__(
@@ -488,7 +487,7 @@ class FileDelivery:
         tokens: TokenFiles | None = None,
         report: Report = ignored,
     ) -> None:
-        """Take the schedd of the copies and what moves their files; nothing is done before the first call.
+        """Take the schedd of the copies and the movers of their files; nothing is done before the first call.
 
         ``sandbox`` None: sandboxed jobs are refused.
         """
@@ -501,7 +500,7 @@ class FileDelivery:
         self._sweep_due = 0
 
     def tick(self, now: int) -> None:
-        """Do what is due at a poll: tokens, and, at first and each hour, what a process or a job has left.
+        """Do the work due at a poll: refresh tokens; at first and each hour, delete leftovers of processes and jobs.
 
         Raises what the schedd raises.
         """
@@ -520,11 +519,11 @@ class FileDelivery:
         self._sweep_due = now + _SWEEPING
 
     def tokens(self) -> Mapping[str, str]:
-        """Return the files of the tokens that routes may send, by name."""
+        """Return the token files that routes may send, by name."""
         return _NO_FILES if self._tokens is None else self._tokens.paths()
 
     def prepare(self, job: Carried, routed: RoutedAd, copy: ClassAd) -> ClassAd:
-        """Return a copy's ad as it is to be submitted; make the copy of its proxy. Raises CrondorError."""
+        """Return the copy's ad to submit, and make the copy of its proxy. Raises CrondorError."""
         if not job.is_sandboxed:
             return copy
         sandbox = self._spooling()
@@ -541,7 +540,7 @@ class FileDelivery:
         return edited(copy, edits)
 
     def spool(self, job: Carried) -> None:
-        """Rewrite a copy's ad, spool its input, release it; each is done once, whoever begins again.
+        """Rewrite a copy's ad, spool its input, release it; each step is done once, even if another process repeats it.
 
         Raises CrondorError.
         """
@@ -559,7 +558,7 @@ class FileDelivery:
         sandbox.spool_in(job.copy_id, edited(found.flat(), edits), self._own_files())
         self._schedd.edit_if(job.copy_id, f"{_WAITS} && StageInFinish =?= undefined", {"StageInFinish": self._clock()})
         found = self._live(job.copy_id)
-        if found is not None and _holds(found, _WAITS):  # released as by a schedd itself: nobody else may do it
+        if found is not None and _holds(found, _WAITS):  # released as by a schedd: no other client may do it
             self._schedd.edit_if(job.copy_id, _WAITS, released(found, SPOOLED, self._clock()))
         self._forget_proxy(job.id)
 
@@ -571,7 +570,7 @@ class FileDelivery:
         self._spooling().fetch_back(job.copy_id, found)
 
     def end(self, job: Carried) -> None:
-        """Delete what was made for a job that is over; where its copy is still alive its sandbox stays.
+        """Delete the files made for a job that is over; the sandbox of a copy still in the queue stays.
 
         Raises what the schedd raises.
         """
@@ -589,16 +588,16 @@ class FileDelivery:
             self._tokens.reconfigure(plan, now)
 
     def _spooling(self) -> Sandbox:
-        """Return what moves files. Raises NotOffered."""
+        """Return the sandbox. Raises NotOffered."""
         if self._sandbox is None:
             raise _no_spool()
         if not self._schedd.capabilities.atomic_edits:
-            message = "this schedd's spool is its own: crondor spools for an embedded queue only"
-            raise NotOffered(fault("spool-not-ours", message, help="take JobShouldBeSandboxed out of the route"))
+            message = "this schedd has its own spool: crondor spools only for an embedded queue"
+            raise NotOffered(fault("spool-not-ours", message, help="remove JobShouldBeSandboxed from the route"))
         return self._sandbox
 
     def _own_files(self) -> tuple[str, ...]:
-        """Return the files that copies may have although they are in none of the users' folders."""
+        """Return the files that copies may use outside the users' folders."""
         return (*(() if self._proxies is None else self._proxies.files), *self.tokens().values())
 
     def _forget_proxy(self, source: JobId) -> None:
@@ -616,16 +615,16 @@ class FileDelivery:
         return found is None or _holds(found, _OVER)
 
     def _needs_proxy(self, source: str) -> bool:
-        """Say whether a copy of a source waits for its input still."""
+        """Return whether a copy of a source still waits for input."""
         mine = f"RoutedFromJobId =?= {print_string(source)}"
         return bool(self._schedd.jobs(f"{mine} && {_WAITS}"))
 
 
 class PlannedDelivery:
-    """Says what could not be moved, and moves nothing: for a router that only tries what it would do."""
+    """Reports the files that could not be moved, and moves none: for a dry run of a router."""
 
     def __init__(self, sandbox: Sandbox | None = None, plan: TokenPlan = _NO_TOKENS) -> None:
-        """Take what would move files, and the tokens that would be made."""
+        """Take the sandbox and the tokens that would be used."""
         self._sandbox = sandbox
         self._paths = {spec.name: spec.path for spec in plan.tokens}
 
@@ -633,11 +632,11 @@ class PlannedDelivery:
         """Do nothing."""
 
     def tokens(self) -> Mapping[str, str]:
-        """Return the files that the tokens would have."""
+        """Return the paths that the tokens would have."""
         return self._paths
 
     def prepare(self, job: Carried, routed: RoutedAd, copy: ClassAd) -> ClassAd:
-        """Return the ad that would be submitted; look at its input, but for tokens and proxy. Raises CrondorError."""
+        """Return the ad that would be submitted, and check its input except tokens and proxy. Raises CrondorError."""
         if not job.is_sandboxed:
             return copy
         if self._sandbox is None:

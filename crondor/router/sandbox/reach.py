@@ -1,4 +1,4 @@
-"""Opening files below allowed folders only, as their account; files that are made, spooled and rewritten."""
+"""Open files only below allowed folders, as an account; record, spool and rewrite files."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from crondor.rights.trust import Account, Untrusted, check, is_root, make_folder
 from crondor.rights.walk import APPENDING, append, folder_of, is_there, open_file, open_plain, open_real
 
 Report: TypeAlias = Callable[[Diagnostic], None]
-"""Takes what did not stop anything, and that somebody should know."""
+"""Receives findings that do not stop the work."""
 
 
 class FilesRefused(CrondorError, RuntimeError):
-    """Files that could not be moved: all that is wrong with them, at once."""
+    """Files that could not be moved, with all faults."""
 
 
 def fault(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:
-    """Return a finding that stops, about a file."""
+    """Return an error about a file."""
     return Diagnostic(code, message, span=Source("", path).span() if path else None, help=help)
 
 
 def warning(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:
-    """Return a finding that does not stop, about a file."""
+    """Return a warning about a file."""
     return Diagnostic(code, message, Severity.WARNING, Source("", path).span() if path else None, help)
 
 
 def refused(path: str, doing: str, error: OSError | ValueError, who: Account | None = None) -> FilesRefused:
-    """Return the error for what the operating system refused, to ``who`` where it was done as an account."""
+    """Return an error for an operation that the system refused, to ``who`` if it was done as an account."""
     if isinstance(error, CrondorError):
         return FilesRefused(error.diagnostics)
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -64,31 +64,30 @@ _T = TypeVar("_T")
 
 
 class Opened(NamedTuple):
-    """An open file and what it was when it was opened."""
+    """An open file and its state when it was opened."""
 
     descriptor: int
     state: os.stat_result
 
 
 class Reach:
-    """What may be opened: the files at or below some folders, and those that their account may open.
+    """The files that may be opened: those in some folders or below that their account may open.
 
-    ``who`` None: whatever the operating system lets this process open; else it is opened as that account. Links are
-    resolved first, and the path that comes of it is walked without following any, so that none leads out, also one that
-    is made in the meantime. ``files`` are single files that are allowed beside the folders. No pipe or device is ever
-    waited for.
+    ``who`` None: anything this process may open; otherwise files are opened as that account. Links are resolved first,
+    and the resulting path is walked without following links, so that no link, even a new one, leads out. ``files`` are
+    single files allowed in addition. Opening never waits for a pipe or device.
     """
 
     def __init__(self, roots: Iterable[str], who: Account | None = None, files: Iterable[str] = ()) -> None:
-        """Resolve the folders; nothing is opened."""
+        """Resolve the folders; open nothing."""
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._files = frozenset(os.path.realpath(file) for file in files)
         self.who = who
 
     def real(self, path: str, *, is_there: bool = True) -> str:
-        """Return a path with all links followed; with ``is_there`` it must lead to something.
+        """Return a path with all links resolved; with ``is_there`` it must exist.
 
-        Raises FilesRefused where it is outside, or nothing is there.
+        Raises FilesRefused if it is outside, or does not exist.
         """
         try:
             real = as_account(self.who, lambda: os.path.realpath(path, strict=is_there))
@@ -127,7 +126,7 @@ class Reach:
             os.close(descriptor)
 
     def state(self, path: str) -> os.stat_result:
-        """Return what a path leads to. Raises FilesRefused."""
+        """Return the status of the file at a path. Raises FilesRefused."""
         real = self.real(path)
 
         def looked() -> os.stat_result:
@@ -137,12 +136,12 @@ class Reach:
         return self._done(path, "cannot look at", looked)
 
     def append(self, path: str, data: bytes, mode: int) -> None:
-        """Write after a plain file, which is made where there is none. Raises FilesRefused."""
+        """Append to a plain file, creating it if it is missing. Raises FilesRefused."""
         real = self.real(path, is_there=False)
         self._done(path, "cannot write", lambda: append(open_real(real, APPENDING, mode), data, path))
 
     def _done(self, path: str, doing: str, deed: Callable[[], _T]) -> _T:
-        """Do something as the account. Raises FilesRefused."""
+        """Call a function as the account. Raises FilesRefused."""
         try:
             return as_account(self.who, deed)
         except OSError as error:
@@ -154,7 +153,7 @@ def _is_below(path: str, root: str) -> bool:
 
 
 def copy_bytes(source: int, target: int, most: int) -> int:
-    """Copy what is in an open file into another one, and return how many bytes; beyond ``most`` it raises ValueError.
+    """Copy the contents of an open file to another, and return the bytes copied. Raises ValueError beyond ``most``.
 
     Raises OSError.
     """
@@ -175,7 +174,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def write_file(path: str, data: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None) -> None:
-    """Put a file in its place at once, with its mode and owner; it is on the disk when this returns. Raises OSError."""
+    """Replace a file at once, with its mode and owner; it is on disk when this returns. Raises OSError."""
     part = path + PART
     with suppress(FileNotFoundError):
         os.unlink(part)  # noqa: PTH108 - of a process that ended; paths are texts here
@@ -200,7 +199,7 @@ _MOST_MADE: Final = 16 << 20
 
 
 class Noted(NamedTuple):
-    """A file that was made: for what, where, and what was put there (SHA-256), last and before that."""
+    """A file that was created: its key, its path, and the hashes of its contents (SHA-256), last and previous."""
 
     key: str
     path: str
@@ -208,15 +207,15 @@ class Noted(NamedTuple):
 
 
 class Made:
-    """A note in a file: which files were made, by their paths. It is written before a file is made.
+    """A list of created files, in a file. A path is added before its file is created.
 
-    A file is deleted only while it holds what was put there: one that somebody has written since is left alone.
+    A file is deleted only if it still has the recorded contents: a file changed since is left alone.
     """
 
     def __init__(self, note: Path | str) -> None:
-        """Read the note, where there is one; one that cannot be read counts as none.
+        """Read the list, if there is one; an unreadable list counts as empty.
 
-        Raises Untrusted for one that another user could have written: what it says is deleted.
+        Raises Untrusted for a list that another user could have written, since listed files are deleted.
         """
         self._note = str(note)
         self._noted: dict[str, Noted] = {}
@@ -229,22 +228,22 @@ class Made:
             self._noted = {}
 
     def __iter__(self) -> Iterator[Noted]:
-        """Iterate over what is noted."""
+        """Iterate over the recorded files."""
         return iter(list(self._noted.values()))
 
     def find(self, path: str) -> Noted | None:
-        """Return what is noted of a path."""
+        """Return the record of a path."""
         return self._noted.get(path)
 
     def add(self, key: str, path: str, data: bytes) -> None:
-        """Note what a file is about to hold. Raises FilesRefused."""
+        """Record the contents that a file will get. Raises FilesRefused."""
         before = self._noted.get(path)
         kept = () if before is None else before.digests[-1:]
         self._noted[path] = Noted(key, path, (*kept, hashlib.sha256(data).hexdigest()))
         self._write()
 
     def drop(self, path: str) -> bool:
-        """Delete a file that was made, and its note; say whether it is gone. Raises FilesRefused."""
+        """Delete a created file and its record; return whether it is gone. Raises FilesRefused."""
         noted = self._noted.get(path)
         if noted is None:
             return False
@@ -265,9 +264,9 @@ class Made:
 
 
 def worker(path: str) -> Account | None:
-    """Return as whom a file is to be made or deleted; None: as this process, since nobody can change its folder.
+    """Return the account to create or delete a file as; None: this process, since nobody else can change the folder.
 
-    What root did by itself in somebody's folder he could turn to another one. Raises FilesRefused and OSError.
+    In another user's folder, that user could redirect an operation of root. Raises FilesRefused and OSError.
     """
     try:
         return stranger(os.path.dirname(path) or ".") if is_root() else None  # noqa: PTH120 - a text
@@ -276,7 +275,7 @@ def worker(path: str) -> Account | None:
 
 
 def _deleted(path: str, digests: Collection[str]) -> bool:
-    """Delete a file that holds what was put there, and say whether none is there any more. Raises OSError."""
+    """Delete a file if it has a recorded content, and return whether the path is free. Raises OSError."""
     with suppress(FileNotFoundError):
         os.unlink(path + PART)  # noqa: PTH108 - a text
     found = _digest_of(path)
@@ -287,7 +286,7 @@ def _deleted(path: str, digests: Collection[str]) -> bool:
 
 
 def _digest_of(path: str) -> str | None:
-    """Return the digest of a file, None where there is none; of what is no plain file it is empty. Raises OSError."""
+    """Return the hash of a file; None if it is missing, empty if it is not a plain file. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -317,7 +316,7 @@ _MOST_SPOOLED: Final = 64 << 20
 
 # HTCondor: SpooledJobFiles::getJobSpoolPath.
 class Known(NamedTuple):
-    """A file of an input sandbox as it was put there: its size in bytes, and when it was written (ns since 1970)."""
+    """A file of an input sandbox as spooled: its size in bytes, and its time of modification (ns since 1970)."""
 
     size: int
     time: int
@@ -326,29 +325,29 @@ class Known(NamedTuple):
 class Spool:
     """The sandboxes below a folder, each at ``<cluster mod 10000>/<proc mod 10000>/cluster<c>.proc<p>.subproc0``.
 
-    A sandbox is filled at ``<place>.tmp`` and renamed when it is whole, so that one that is there is complete. A note
-    beside it, ``<place>.crondor``, is written first and deleted last: nothing without one is ever deleted.
+    A sandbox is filled at ``<place>.tmp`` and renamed when complete, so that an existing sandbox is always complete. A
+    note next to it, ``<place>.crondor``, is written first and deleted last: nothing without a note is ever deleted.
     """
 
     def __init__(self, folder: Path | str) -> None:
-        """Take the folder, which is made when the first sandbox is."""
+        """Take the folder, which is created with the first sandbox."""
         self._given = folder
         self.folder = Path(os.path.realpath(folder))
 
     def place(self, job: JobId) -> Path:
-        """Return where the sandbox of a copy is."""
+        """Return the path of a copy's sandbox."""
         buckets = self.folder / str(job.cluster % _BUCKETS) / str(job.proc % _BUCKETS)
         return buckets / f"cluster{job.cluster}.proc{job.proc}.subproc0"
 
     def begin(self, job: JobId) -> Path:
-        """Return an empty folder to fill, and drop what was begun before. Raises FilesRefused."""
+        """Return an empty folder to fill, and delete an earlier incomplete one. Raises FilesRefused."""
         place = self.place(job)
         part = _beside(place, ".tmp")
         try:
             self._check(place)
             make_folder(place.parent, 0o755)
             if is_there(place) and not is_there(self._note(job)):
-                message = f"{place} is there, but crondor did not make it"
+                message = f"{place} exists, but crondor did not create it"
                 raise FilesRefused(fault("spool-foreign", message, str(place), "give the router a spool of its own"))
             write_file(str(self._note(job)), b"{}")
             _remove(part)
@@ -358,7 +357,7 @@ class Spool:
         return part
 
     def finish(self, job: JobId, files: Mapping[str, Known]) -> None:
-        """Put a filled folder, which is on the disk, in its place, and note what is in it. Raises FilesRefused."""
+        """Move a filled folder, which is on disk, into place, and note its files. Raises FilesRefused."""
         place = self.place(job)
         part = _beside(place, ".tmp")
         try:
@@ -370,7 +369,7 @@ class Spool:
             raise refused(str(place), "cannot put the sandbox at", error) from error
 
     def is_whole(self, job: JobId) -> bool:
-        """Say whether the input of a copy is there, all of it. Raises FilesRefused."""
+        """Return whether a copy's input is complete. Raises FilesRefused."""
         try:
             self._check(self.place(job))
         except OSError:
@@ -378,11 +377,11 @@ class Spool:
         return self.place(job).is_dir() and self._files(job) is not None
 
     def known(self, job: JobId) -> dict[str, Known]:
-        """Return the input files of a sandbox as they were put there, by name."""
+        """Return the input files of a sandbox as spooled, by name."""
         return self._files(job) or {}
 
     def remove(self, job: JobId) -> None:
-        """Delete a sandbox of ours; one that is not there is fine. Raises FilesRefused."""
+        """Delete a sandbox of ours; a missing one is no error. Raises FilesRefused."""
         place, note = self.place(job), self._note(job)
         try:
             self._check(place)
@@ -392,14 +391,14 @@ class Spool:
             _remove(_beside(place, ".tmp"))
             _remove(place)
             note.unlink(missing_ok=True)
-            with suppress(OSError):  # others are in it
+            with suppress(OSError):  # the folder has other sandboxes
                 place.parent.rmdir()
                 place.parent.parent.rmdir()
         except OSError as error:
             raise refused(str(place), "cannot delete", error) from error
 
     def jobs(self) -> Iterator[JobId]:
-        """Yield the copies that have a sandbox of ours, whole or begun."""
+        """Yield the copies that have a sandbox of ours, complete or not."""
         for note in self.folder.glob(f"*/*/*{_NOTE}*"):
             found = _NOTED(note.name)
             job = None if found is None else JobId(int(found[1]), int(found[2]))
@@ -407,9 +406,9 @@ class Spool:
                 yield job
 
     def sweep(self, is_needed: Callable[[JobId], bool]) -> list[JobId]:
-        """Delete the sandboxes of copies that have left their queue, and return those.
+        """Delete the sandboxes of copies that have left their queue, and return those copies.
 
-        Raises FilesRefused with those that cannot be deleted, once the others are.
+        Raises FilesRefused with those that cannot be deleted, after deleting the others.
         """
         gone = [job for job in sorted(self.jobs()) if not is_needed(job)]
         faults = [found for job in gone for found in self._tried(job)]
@@ -425,7 +424,7 @@ class Spool:
         return ()
 
     def _check(self, place: Path) -> None:
-        """Raise FilesRefused where another user could put a sandbox or a note there, or a link instead; and OSError."""
+        """Raise FilesRefused if another user could put a sandbox, note or link there. Raises OSError."""
         try:
             check(self._given)
             check(place.parent)
@@ -436,7 +435,7 @@ class Spool:
         return _beside(self.place(job), _NOTE)
 
     def _files(self, job: JobId) -> dict[str, Known] | None:
-        """Read what a note says of the files; None: the sandbox is not whole, or the note says nothing."""
+        """Return the files listed in a note; None: the sandbox is incomplete, or the note unreadable."""
         try:
             with os.fdopen(open_plain(self._note(job)), "rb") as file:
                 said = json.loads(file.read(_MOST_SPOOLED))
@@ -450,7 +449,7 @@ def _beside(place: Path, end: str) -> Path:
 
 
 def _remove(path: Path) -> None:
-    """Delete a folder with all that is in it, following no link; one that is not there is fine. Raises OSError."""
+    """Delete a folder with its contents, following no link; a missing one is no error. Raises OSError."""
     if path.is_symlink():
         path.unlink()
     elif is_there(path):
@@ -459,7 +458,7 @@ def _remove(path: Path) -> None:
 
 PREFIX: Final = "SUBMIT_"
 MARK: Final = "SUBMIT_Iwd"
-"""A job that has it was rewritten."""
+"""The attribute that marks a rewritten job."""
 
 STDOUT: Final = "_condor_stdout"
 STDERR: Final = "_condor_stderr"
@@ -476,25 +475,25 @@ _NAMES: Final = (
 )
 
 
-# What the schedd of HTCondor 25.14 does (``rewriteSpooledJobAd``): the job then runs in its folder of the spool, its
-# files are named without their folders, and what was there before is kept as SUBMIT_...
+# As the schedd of HTCondor 25.14 (``rewriteSpooledJobAd``): the job then runs in its spool folder, its files are named
+# without folders, and the earlier values are stored as SUBMIT_...
 def text(ad: ClassAd, name: str) -> str | None:
-    """Return an attribute's value where it is a string."""
+    """Return an attribute's value if it is a string."""
     return attributes.string(ad, name)
 
 
 def is_true(ad: ClassAd, name: str) -> bool:
-    """Say whether an attribute is there and true."""
+    """Return whether an attribute is present and true."""
     return attributes.boolean(ad, name) is True
 
 
 def is_false(ad: ClassAd, name: str) -> bool:
-    """Say whether an attribute is there and false."""
+    """Return whether an attribute is present and false."""
     return attributes.boolean(ad, name) is False
 
 
 def is_url(path: str) -> bool:
-    """Say whether an entry of a list of files is fetched where the job runs, and not from here."""
+    """Return whether an entry of a list of files is fetched at the site, not from here."""
     scheme, found, _ = path.partition("://")
     return bool(found) and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
 
@@ -505,15 +504,15 @@ def listed(value: str | None) -> list[str]:
 
 
 def base(path: str) -> str:
-    """Return the last piece of a path, empty where it ends with a slash."""
+    """Return the last part of a path, empty if it ends with a slash."""
     return path.rpartition("/")[2]
 
 
 def kept_apart(ad: ClassAd) -> dict[str, object]:
-    """Return the edits that keep a copy's own output and errors in its sandbox until they are brought back.
+    """Return the edits that leave a copy's output and errors in its sandbox until they are fetched.
 
-    That is what condor_submit -spool does; HTCondor's router does not, and a copy with an Out in another folder writes
-    there while it runs, or fails.
+    condor_submit -spool makes the same edits; HTCondor's router does not, so a copy with an Out in another folder
+    writes there while it runs, or fails.
     """
     edits: dict[str, object] = {}
     remaps = text(ad, _REMAPS) or ""
@@ -533,7 +532,7 @@ def kept_apart(ad: ClassAd) -> dict[str, object]:
 
 
 def rewritten(ad: ClassAd, place: str) -> dict[str, object]:
-    """Return the edits that make a job run in its folder of the spool; none where they were made already."""
+    """Return the edits that make a job run in its spool folder; none if they were made already."""
     if MARK in ad:
         return {}
     iwd = text(ad, "Iwd")
@@ -551,7 +550,7 @@ def rewritten(ad: ClassAd, place: str) -> dict[str, object]:
 
 
 def _remaps(ad: ClassAd) -> Iterator[tuple[str, object]]:
-    """Yield what becomes of the remaps: those to URLs are for the site, the others wait for the output."""
+    """Yield the edits to the remaps: those to URLs are for the site, the others wait for the output."""
     saved, left = PREFIX + _REMAPS, ""
     if _REMAPS in ad:
         rules = text(ad, _REMAPS)
@@ -573,7 +572,7 @@ def _in_sandbox(ad: ClassAd, files: str) -> Iterator[str]:
 
 
 def fresh(ad: ClassAd) -> ClassAd:
-    """Return a copy's ad without what spooling its source has left in it, which would lead its own files astray."""
+    """Return a copy's ad without attributes left from spooling its source, which would misdirect its own files."""
     made = ad.copy()
     for name in list(ad):
         if lower(name).startswith(lower(PREFIX)):

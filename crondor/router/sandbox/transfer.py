@@ -1,4 +1,4 @@
-"""A sandboxed copy's files: its input into the spool, its output back to where its source wants it.
+"""A sandboxed copy's files: spool its input, fetch its output to the source's folders.
 
 HTCondor: submit_job, finalize_job.
 """
@@ -51,7 +51,7 @@ _LINKS_SKIPPED: Final = "a link to a folder is not followed"
 # HTCondor: FileTransfer::ExpandInputFileList.
 @dataclass(frozen=True)
 class SandboxLimits:
-    """How much one sandbox may hold: bytes, files and folders, and how deep folders stand in one another."""
+    """Limits of one sandbox: bytes, files and folders, and depth of nested folders."""
 
     most_bytes: int = 1 << 40
     most_files: int = 100_000
@@ -59,7 +59,7 @@ class SandboxLimits:
 
 
 class SandboxItem(NamedTuple):
-    """A file or folder to copy: from where, to where, the permissions of its mode."""
+    """A file or folder to copy: source, target, and permissions."""
 
     source: str
     target: str
@@ -69,7 +69,7 @@ class SandboxItem(NamedTuple):
 
 @dataclass
 class Listing:
-    """What is to be copied, folders before what is in them; what is wrong, and what was skipped."""
+    """The items to copy, folders before their contents, with faults and skipped items."""
 
     limits: SandboxLimits
     is_output: bool = False
@@ -79,7 +79,7 @@ class Listing:
     _bytes: int = 0
 
     def add(self, item: SandboxItem, size: int = 0) -> None:
-        """Note a file of a size in bytes, or a folder. Raises FilesRefused where it is too much."""
+        """Add a file with its size in bytes, or a folder. Raises FilesRefused beyond a limit."""
         self.items.append(item)
         self._bytes += size
         if len(self.items) > self.limits.most_files:
@@ -90,12 +90,12 @@ class Listing:
             raise FilesRefused(fault("sandbox-large", message, item.source))
 
     def check(self) -> None:
-        """Raise FilesRefused with all that is wrong, if anything is."""
+        """Raise FilesRefused with all faults, if there are any."""
         if self.faults:
             raise FilesRefused(self.faults)
 
     def tree(self, reach: Reach, path: str, target: str, depth: int = 0) -> None:
-        """Note a file, or a folder with all that is in it. Raises FilesRefused."""
+        """Add a file, or a folder with its contents. Raises FilesRefused."""
         state = reach.state(path)
         if stat.S_ISREG(state.st_mode):
             with reach.file(path):
@@ -105,12 +105,12 @@ class Listing:
             self.add(SandboxItem(path, target, stat.S_IMODE(state.st_mode) & 0o777, is_folder=True))
             self.inside(reach, path, f"{target}/", depth)
         elif stat.S_ISFIFO(state.st_mode) or stat.S_ISSOCK(state.st_mode):
-            self.warnings.append(warning("spool-special", f"{path} is a pipe or a socket: it is not copied", path))
+            self.warnings.append(warning("spool-special", f"{path} is a pipe or a socket, and is not copied", path))
         else:
             raise FilesRefused(fault("spool-special", f"{path} is neither a plain file nor a folder", path))
 
     def inside(self, reach: Reach, path: str, prefix: str, depth: int = 0) -> None:
-        """Note all that is in a folder. Raises FilesRefused."""
+        """Add the contents of a folder. Raises FilesRefused."""
         if depth > self.limits.deepest:
             message = f"folders may be nested no more than {self.limits.deepest} deep"
             raise FilesRefused(fault("sandbox-deep", message, path))
@@ -130,7 +130,7 @@ class Listing:
                     self.faults += error.diagnostics
 
     def skip_link(self, path: str) -> None:
-        """Note that a link of the output is left where it is."""
+        """Record that a link in the output is not followed."""
         self.warnings.append(warning("file-link", f"{path}: a link out of the sandbox is not followed", path))
 
 
@@ -141,10 +141,10 @@ def names(reach: Reach, path: str) -> list[str]:
 
 
 def expanded(ad: ClassAd, reach: Reach) -> str | None:
-    """Return TransferInput with each folder that ends with a slash replaced by what is in it; None: as it is.
+    """Return TransferInput with each folder that ends with a slash replaced by its contents; None: unchanged.
 
-    So the schedd can name what is in the spool without looking (HTCondor's ``ExpandInputFileList``). Raises
-    FilesRefused with all the folders that cannot be read.
+    The schedd can then name the spooled files without looking (HTCondor's ``ExpandInputFileList``). Raises FilesRefused
+    with all unreadable folders.
     """
     given = text(ad, "TransferInput")
     entries = listed(given)
@@ -159,14 +159,14 @@ def expanded(ad: ClassAd, reach: Reach) -> str | None:
         except FilesRefused as error:
             faults += error.diagnostics
     commas = [entry for entry in found if "," in entry]
-    faults += [fault("file-comma", f"{each}: no name in a list of files can have a comma", each) for each in commas]
+    faults += [fault("file-comma", f"{each}: a listed file name cannot contain a comma", each) for each in commas]
     if faults:
         raise FilesRefused(faults)
     return None if given is None or found == entries else ",".join(found)
 
 
 def input_entries(ad: ClassAd) -> list[str]:
-    """Return the files that a job needs, as its ad names them, each once; not those that its site fetches by itself."""
+    """Return a job's input files as named in its ad, without duplicates and without files that its site fetches."""
     entries = [*listed(text(ad, "TransferInput")), *listed(text(ad, "PublicInputFiles"))]
     if not is_false(ad, "TransferIn"):
         entries.append(text(ad, "In") or "")
@@ -177,9 +177,9 @@ def input_entries(ad: ClassAd) -> list[str]:
 
 
 def inputs(ad: ClassAd, reach: Reach, limits: SandboxLimits) -> Listing:
-    """Return what goes into the sandbox of a job whose ad is not rewritten yet. Raises FilesRefused for too much.
+    """Return the input of a job whose ad is not rewritten yet. Raises FilesRefused beyond a limit.
 
-    Of two files of a name the later one is there in the end, as in HTCondor, and a warning says so.
+    Of two files of the same name the later one is used, as in HTCondor, with a warning.
     """
     listing = Listing(limits)
     keeps = is_true(ad, "PreserveRelativePaths")
@@ -188,7 +188,7 @@ def inputs(ad: ClassAd, reach: Reach, limits: SandboxLimits) -> Listing:
         path = _full(ad, entry)
         name = entry if keeps and not entry.startswith("/") else base(entry)
         if not is_legal(name):
-            listing.faults.append(fault("spool-outside", f"{entry} has no usable name in a sandbox", entry))
+            listing.faults.append(fault("spool-outside", f"{entry} has no valid name in a sandbox", entry))
             continue
         if seen.setdefault(name, path) != path:
             message = f"{seen[name]} and {path} are both {name} in the sandbox: the latter is used"
@@ -207,11 +207,11 @@ def inputs(ad: ClassAd, reach: Reach, limits: SandboxLimits) -> Listing:
 def outputs(
     ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, limits: SandboxLimits, uploaded: str = ""
 ) -> Listing:
-    """Return what of a sandbox is brought back, and where to; the ad is as it was before spooling.
+    """Return the files of a sandbox to fetch, with their targets; the ad is as it was before spooling.
 
-    SpooledOutputFiles or else TransferOutput name the files, the job's output and errors go with them; a job with
-    neither has all files brought back that are new or have changed. ``uploaded`` are the remaps by which the site has
-    sent files elsewhere; those are not here. Raises FilesRefused for too much.
+    The files are those in SpooledOutputFiles or else TransferOutput, plus the job's output and errors; a job with
+    neither attribute has all new or changed files fetched. ``uploaded`` are the remaps with which the site has sent
+    files elsewhere; those files are not here. Raises FilesRefused beyond a limit.
     """
     listing = Listing(limits, is_output=True)
     chosen = text(ad, "SpooledOutputFiles")
@@ -237,7 +237,7 @@ def outputs(
 
 
 def _streams(ad: ClassAd) -> list[str]:
-    """Return the files of a job's output and errors that are not streamed."""
+    """Return the job's output and error files that are not streamed."""
     named = [
         text(ad, name) for name, streamed in (("Out", "StreamOut"), ("Err", "StreamErr")) if not is_true(ad, streamed)
     ]
@@ -245,13 +245,13 @@ def _streams(ad: ClassAd) -> list[str]:
 
 
 def _output(name: str, place: str, reach: Reach, limits: SandboxLimits) -> Listing:
-    """Return a file or a folder of a sandbox by the name that the ad gives it; a fault leaves it out as a whole."""
+    """Return a file or folder of a sandbox by its name in the ad; a fault excludes it completely."""
     listing = Listing(limits, is_output=True)
     entry = name if os.path.lexists(f"{place}/{name}") else base(name)
     if not is_legal(entry):
-        listing.faults.append(fault("spool-outside", f"{name} is no name of a file in a sandbox", name))
+        listing.faults.append(fault("spool-outside", f"{name} is not a valid file name in a sandbox", name))
     elif not os.path.lexists(f"{place}/{entry}"):
-        message = f"{name} is not in the sandbox: the job has not made it"
+        message = f"{name} is not in the sandbox: the job did not create it"
         listing.faults.append(fault("output-missing", message, name))
     else:
         try:
@@ -269,7 +269,7 @@ def _is_uploaded(name: str, rules: str) -> bool:
 
 
 def _changed(ad: ClassAd, place: str, known: dict[str, Known], reach: Reach, listing: Listing) -> list[str]:
-    """Return the files of a sandbox, not of its folders, that the job has made or changed."""
+    """Return the top-level files of a sandbox that the job has created or changed."""
     own = {base(text(ad, name) or "") for name in ("Cmd", "x509userproxy")}
     found = []
     for name in names(reach, place):
@@ -292,7 +292,7 @@ def _target(name: str, rules: str, iwd: str, listing: Listing) -> str | None:
     try:
         found = remapped(rules, name)
     except EndlessRemaps:
-        listing.faults.append(fault("endless-remaps", f"TransferOutputRemaps lead on from {name} without end", name))
+        listing.faults.append(fault("endless-remaps", f"TransferOutputRemaps has an endless chain from {name}", name))
         return None
     place = name if found is None else found
     if is_url(place):
@@ -300,7 +300,7 @@ def _target(name: str, rules: str, iwd: str, listing: Listing) -> str | None:
     if place.endswith("/"):
         place += base(name)
     if base(place) in (".", "..") or not (iwd or place.startswith("/")):
-        listing.faults.append(fault("spool-outside", f"{name} would go to {place}, which is no name of a file", name))
+        listing.faults.append(fault("spool-outside", f"{name} would go to {place}, which is not a file name", name))
         return None
     return place if place.startswith("/") else f"{iwd}/{place}"
 
@@ -312,7 +312,7 @@ def _parents(name: str) -> Iterator[str]:
 
 
 def is_legal(name: str) -> bool:
-    """Say whether a name is one of something in a sandbox, and leads nowhere else."""
+    """Return whether a name is valid in a sandbox, and does not lead out of it."""
     pieces = name.split("/")
     return all(piece not in ("", ".", "..") and "\0" not in piece for piece in pieces)
 
@@ -326,18 +326,17 @@ _T = TypeVar("_T")
 
 
 class Moved(NamedTuple):
-    """What was moved: files and folders, and bytes."""
+    """The number of files and folders moved, and the bytes."""
 
     files: int
     size: int
 
 
 class Sandbox:
-    """Moves files between a spool and the folders that are allowed.
+    """Moves files between a spool and the allowed folders.
 
-    ``folders`` are those that users' files may be read from and written to, no others are touched. Where this process
-    is root, it does so as the job's owner, as his account stands in ``accounts``; elsewhere it does what the operating
-    system lets it do, and ``report`` is told.
+    ``folders`` are the only folders where users' files are read and written. As root, this process does so as the job's
+    owner, looked up in ``accounts``; otherwise with its own rights, and ``report`` gets a note.
     """
 
     def __init__(
@@ -349,7 +348,7 @@ class Sandbox:
         accounts: Accounts = account_of,
         report: Report = ignored,
     ) -> None:
-        """Take them; nothing is opened."""
+        """Store the arguments; open nothing."""
         self.spool = spool
         self._folders = tuple(str(each) for each in folders)
         self._limits = limits
@@ -357,10 +356,10 @@ class Sandbox:
         self._report = report
 
     def prepared(self, copy: ClassAd, files: Iterable[str] = ()) -> dict[str, object]:
-        """Return the edits to a copy before it is submitted: its list of input files, and its output kept apart.
+        """Return the edits to a copy before it is submitted: its list of input files, and its output names.
 
-        Looks at all input files first, so that nothing is submitted that cannot be spooled; ``files`` may be read
-        although they are not in the folders that are allowed. Raises FilesRefused with all that is wrong.
+        All input files are checked first, so that no copy is submitted that cannot be spooled; ``files`` may be read
+        although they are outside the allowed folders. Raises FilesRefused with all faults.
         """
         reach = self._reach(copy, files)
 
@@ -375,9 +374,9 @@ class Sandbox:
         return _as(reach.who, looked)
 
     def spool_in(self, job: JobId, copy: ClassAd, files: Iterable[str] = ()) -> Moved:
-        """Copy the input of a submitted copy into its sandbox, unless it is there; the ad may be rewritten already.
+        """Copy the input of a submitted copy into its sandbox, unless it is complete; its ad may be rewritten already.
 
-        Whatever ends it, the next call begins anew, until the sandbox is whole. Raises FilesRefused.
+        After an interruption, the next call starts again. Raises FilesRefused.
         """
         if self.spool.is_whole(job):
             return Moved(0, 0)
@@ -412,16 +411,16 @@ class Sandbox:
         return Moved(len(listing.items), size)
 
     def fetch_back(self, job: JobId, copy: ClassAd) -> Moved:
-        """Copy the output of a copy to where the source wants it: its Iwd, or what TransferOutputRemaps say.
+        """Copy the output of a copy to the source's Iwd, or to the targets in TransferOutputRemaps.
 
-        All is copied beside its place first, and put there when everything is; then each file is old or new, never
-        half of it. A link in the sandbox is followed within it only; one that is in the place of a file is replaced.
-        It can be done again. Raises FilesRefused with all that is missing or not allowed.
+        Everything is first copied next to its target, then renamed, so that each file is old or new, never partial. A
+        link in the sandbox is followed only within it; a link at a target is replaced. May be repeated. Raises
+        FilesRefused with all missing and forbidden files.
         """
         ad = restored(copy)
         place = str(self.spool.place(job))
         if not self.spool.is_whole(job):
-            raise FilesRefused(fault("sandbox-missing", f"the sandbox of {job} is not there", place))
+            raise FilesRefused(fault("sandbox-missing", f"the sandbox of {job} is missing", place))
         account = self._account(ad)
         uploaded = text(copy, "TransferOutputRemaps") or ""
         inside, outside, known = Reach([place], account), Reach(self._folders, account), self.spool.known(job)
@@ -441,13 +440,13 @@ class Sandbox:
         self.spool.remove(job)
 
     def _account(self, ad: ClassAd) -> Account | None:
-        """Return whose files a job's are, None where nobody needs to ask. Raises FilesRefused."""
+        """Return the account of a job's files; None if it does not matter. Raises FilesRefused."""
         if not is_root():
             return None
         owner = owner_of(ad)
         found = self._accounts(owner)
         if found is None:
-            message = f"there is no account {owner!r} on this machine whose files could be moved"
+            message = f"this machine has no account {owner!r} whose files could be moved"
             raise FilesRefused(fault("no-account", message))
         return found
 
@@ -455,19 +454,19 @@ class Sandbox:
         return Reach(self._folders, self._account(ad), files)
 
     def _owner(self, ad: ClassAd, place: str) -> tuple[int, int] | None:
-        """Return whom to give a sandbox to, None where it stays ours."""
+        """Return the owner to give a sandbox to; None if it stays ours."""
         account = self._accounts(owner_of(ad))
         if account is None or account.uid == os.geteuid():
             return None
         if is_root():
             return account.uid, account.gid
-        message = f"the sandbox stays with the router's account: only root can give it to {account.name}"
+        message = f"the sandbox keeps the router's account as owner: only root can give it to {account.name}"
         self._report(warning("sandbox-owner", message, place))
         return None
 
 
 def _as(account: Account | None, deed: Callable[[], _T]) -> _T:
-    """Do something as an account. Raises FilesRefused where this process cannot."""
+    """Call a function as an account. Raises FilesRefused if this process cannot."""
     try:
         return as_account(account, deed)
     except RightsRefused as error:
@@ -475,7 +474,7 @@ def _as(account: Account | None, deed: Callable[[], _T]) -> _T:
 
 
 def _filled(reach: Reach, item: SandboxItem, target: str, mode: int, owner: tuple[int, int] | None, most: int) -> Known:
-    """Copy a file into the spool, onto the disk. Raises OSError, ValueError and FilesRefused."""
+    """Copy a file into the spool and sync it. Raises OSError, ValueError and FilesRefused."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     with reach.file(item.source) as opened:
         descriptor = os.open(target, flags, 0o600)
@@ -492,7 +491,7 @@ def _filled(reach: Reach, item: SandboxItem, target: str, mode: int, owner: tupl
 
 
 def _give(part: Path, folders: Sequence[SandboxItem], owner: tuple[int, int] | None) -> None:
-    """Set the modes of the folders and give them away, the outermost last: until then nobody else can get in.
+    """Set the modes of the folders and give them away, the outermost last: until then nobody else can enter.
 
     Raises OSError.
     """
@@ -505,7 +504,7 @@ def _give(part: Path, folders: Sequence[SandboxItem], owner: tuple[int, int] | N
 
 
 class _Staging:
-    """Output on its way from a sandbox: copied beside its places, then put there; all of it as the job's owner."""
+    """Output files of a sandbox, copied next to their targets, then renamed; all as the job's owner."""
 
     def __init__(self, job: JobId, inside: Reach, outside: Reach) -> None:
         self._job = job
@@ -513,7 +512,7 @@ class _Staging:
         self._outside = outside
 
     def put(self, items: Sequence[SandboxItem]) -> int:
-        """Copy all, then put each in its place; return the bytes. Raises FilesRefused, and then nothing is put."""
+        """Copy all items, then move them into place; return the bytes. Raises FilesRefused, with nothing moved."""
         staged: list[tuple[str, SandboxItem]] = []
         faults: list[Diagnostic] = []
         size = 0
@@ -548,14 +547,14 @@ class _Staging:
         return size
 
     def _make_folder(self, item: SandboxItem) -> None:
-        """Make a folder, unless it is there. Raises OSError and FilesRefused."""
+        """Create a folder if it is missing. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
         with self._outside.folder(folder) as opened, suppress(FileExistsError):
             os.mkdir(name, item.mode | 0o700, dir_fd=opened.descriptor)
             os.fsync(opened.descriptor)
 
     def _stage(self, item: SandboxItem, part: str) -> int:
-        """Copy a file beside its place; return its bytes. Raises OSError and FilesRefused."""
+        """Copy a file next to its target; return its bytes. Raises OSError and FilesRefused."""
         folder, name = _split(item.target)
         with self._outside.folder(folder) as where, self._inside.file(item.source) as opened:
             self._check(item, name, where)
@@ -575,7 +574,7 @@ class _Staging:
         return size
 
     def _check(self, item: SandboxItem, name: str, where: Opened) -> None:
-        """Refuse to put a file in the place of a folder, or of what the owner may not replace."""
+        """Refuse to replace a folder, or a file that the owner may not replace."""
         try:
             state = os.stat(name, dir_fd=where.descriptor, follow_symlinks=False)
         except FileNotFoundError:

@@ -198,7 +198,7 @@ def test_refused_jobs_do_not_keep_others_away() -> None:
     assert len(stage.copies()) == MANY - len(mine)
     (said,) = stage.said(RouterEvent.NOT_CLAIMED)
     assert "is not yours" in str(said)
-    assert str(said).endswith(f"; so for {len(mine) - 1} more")
+    assert str(said).endswith(f"; the same for {len(mine) - 1} more")
     assert not stage.router.has_claimed_none
     tries = []
     for number in range(2, 70):

@@ -825,7 +825,7 @@ def test_a_table_that_is_not_enabled_takes_no_more_jobs() -> None:
     (found,) = stage.submit(job())
     stage.poll(2)
     stage.router.reload(load_table(read_config("JOB_ROUTER_MAX_JOBS = 5")))
-    assert str(stage.entries[-1]) == "JobRouter: routing is disabled; jobs that are routed go on by the old table"
+    assert str(stage.entries[-1]) == "JobRouter: routing is disabled; routed jobs continue with the old table"
     (more,) = stage.submit(job())
     stage.poll(9)
     assert stage.values(found, "JobStatus", "Managed") == [4, "ScheddDone"]

@@ -120,7 +120,7 @@ def test_a_schedule_that_nobody_can_read_is_nobodys() -> None:
     stage = stage_of(waits=True)
     (found,) = stage.submit(job(**CRON, CronDayOfWeek="MON"))
     stage.poll(3)
-    assert stage.router.why(found)[:2] == (RouteReason.WAITS_FOR_RUN, "there is none")
+    assert stage.router.why(found)[:2] == (RouteReason.WAITS_FOR_RUN, "none left")
     assert stage.copies() == []
 
 

@@ -298,7 +298,7 @@ def test_a_schedd_that_has_a_spool_of_its_own_is_not_spooled_for(tmp_path: Path)
     schedd.submit([job(Iwd=str(tmp_path), TransferExecutable=False)])
     router.poll()
     assert [
-        "this schedd's spool is its own" in entry.text for entry in entries if entry.what is RouterEvent.NOT_SUBMITTED
+        "this schedd has its own spool" in entry.text for entry in entries if entry.what is RouterEvent.NOT_SUBMITTED
     ] == [True]
     assert len(schedd.jobs()) == 1
 

@@ -49,15 +49,15 @@ def test_what_a_configuration_asks_for() -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('lifetime = "3600"', "lifetime is no integer"),
-        ("lifetime = 3600.5", "lifetime is no integer"),
-        ("lifetime = true", "lifetime is no integer"),
-        ('scope = {"condor:/READ"}', "scope is no string"),
-        ("sub = alice", "sub is no string"),
-        ('filename = "../x"', "'../x' is no name of a file"),
-        ('file = ".."', "'..' is no name of a file"),
-        ('dir = "tokens"', "'tokens' is no full path"),
-        ("sub", "this line is no attribute"),
+        ('lifetime = "3600"', "lifetime is not an integer"),
+        ("lifetime = 3600.5", "lifetime is not an integer"),
+        ("lifetime = true", "lifetime is not an integer"),
+        ('scope = {"condor:/READ"}', "scope is not a string"),
+        ("sub = alice", "sub is not a string"),
+        ('filename = "../x"', "'../x' is not a file name"),
+        ('file = ".."', "'..' is not a file name"),
+        ('dir = "tokens"', "'tokens' is not a full path"),
+        ("sub", "this line is not an attribute"),
         ('sub = "', ""),
     ],
 )
@@ -92,10 +92,10 @@ subject = "x"
     assert [spec.name for spec in plan.tokens] == ["c", "e"]
     said = [(each.severity.value, each.message.partition(": ")[2]) for each in plan.diagnostics]
     assert said == [
-        ("error", "no folder is given"),
-        ("error", "it is listed but not defined"),
-        ("error", "another token has the file /t/c already"),
-        ("warning", "HTCondor does not look at subject"),
+        ("error", "the folder is missing"),
+        ("error", "the token is listed but not defined"),
+        ("error", "another token already uses the file /t/c"),
+        ("warning", "HTCondor ignores subject"),
     ]
 
 
