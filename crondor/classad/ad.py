@@ -116,7 +116,7 @@ def checked_string(text: str) -> str:
     try:
         return normal(text)
     except UnicodeEncodeError:
-        return _refuse("half of a surrogate pair, which no UTF-8 text can hold")
+        return _refuse("half of a surrogate pair, which UTF-8 cannot encode")
 
 
 def checked_name(name: str) -> None:

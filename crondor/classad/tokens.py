@@ -99,7 +99,7 @@ class Tokens:
             try:
                 text.encode("utf-8", "surrogateescape")
             except UnicodeEncodeError as problem:
-                message = "half of a surrogate pair, which no UTF-8 text can hold"
+                message = "half of a surrogate pair, which UTF-8 cannot encode"
                 raise syntax_error(source, problem.start, problem.end, message) from None
 
     def _read(self, text: str, grammar: re.Pattern[str], *, old: bool) -> None:

@@ -1,20 +1,20 @@
 """job_queue.log, the schedd's own file: read it, follow it, and write it so that a crash loses nothing committed.
 
 Reading
-    ``read_log(path)`` returns a Reading: the ``mirror``, and as diagnostics what is damaged and what was kept.
-    ``Follower(path).poll()`` returns what has changed since the last poll; its ``mirror`` is always up to date.
+    ``read_log(path)`` returns a LogReading: the ``mirror``, and diagnostics of damaged and recovered records.
+    ``Follower(path).poll()`` returns the changes since the last poll; its ``mirror`` is always up to date.
 
 The queue in memory
     A ``Mirror`` iterates over its jobs (``JobId``); ``mirror.ad(job)`` is a ClassAd chained to its cluster's,
     ``mirror.text(job, "Owner")`` an attribute's text. ``mirror.subscribe(function)`` calls the function with the
-    ``AdChange``s of each transaction. ``by_status``, ``by_owner``, ``by_cron`` and ``Index`` keep jobs by values.
+    ``AdChange``s of each transaction. ``by_status``, ``by_owner``, ``by_cron`` and ``Index`` group jobs by values.
 
 Writing
-    ``JobQueue(path, now=...)`` takes over or makes a log. ``with queue.transaction() as change:`` commits when the
-    block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that
-    have left, ``HistoryFollower`` what others write into one.
+    ``JobQueue(path, now=...)`` opens or creates a log. ``with queue.transaction() as change:`` commits when the block
+    ends; see Transaction. ``queue.compact()`` rewrites the log. ``History`` is the file of jobs that have left,
+    ``HistoryFollower`` reads what others append to it.
 
-Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), NotAQueueLog, InvalidChange.
+Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (also an OSError), NotAQueueLog, InvalidChange.
 """
 
 from __future__ import annotations

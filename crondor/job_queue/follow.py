@@ -1,8 +1,9 @@
-"""Following a log that another process writes, compaction and damage included, and an index of the queue.
+"""Follow a log that another process writes, across compaction and damage; index the queue.
 
-A poll costs what is new. Unlike HTCondor's own followers, which show a transaction half-written, this one waits for its
-end; a torn last line is waited for too. A compacted log is told by its first line (107) and by being another file; one
-that was cut and written again by the bytes before the place reached (HTCondor 25.14, ``ClassAdLogProber``).
+A poll costs only the new records. Unlike HTCondor's followers, which show transactions half-written, this one waits for
+the end of a transaction, and of a torn last line. A compacted log is recognized by its first line (107) and its file
+identity; a log that was truncated and rewritten by the bytes before the current offset (HTCondor 25.14,
+``ClassAdLogProber``).
 
 HTCondor: ClassAdLogReader::Poll, ClassAdLogProber::probe.
 """
@@ -27,30 +28,30 @@ from crondor.job_queue.recovery import Recovery, pieces, to_lines
 from crondor.rights.walk import open_plain
 from crondor.spec import FIELDS
 
-_PROOF: Final = 256  # bytes before the place reached that must still be the same
-_FIRST: Final = 128  # bytes in which the first line ends
-_QUEUE_LOG: Final = "name the schedd's: condor_config_val JOB_QUEUE_LOG, or job_queue.log in the folder SPOOL"
+_PROOF: Final = 256  # bytes before the offset that must be unchanged
+_FIRST: Final = 128  # bytes that contain the first line
+_QUEUE_LOG: Final = "give the schedd's log: condor_config_val JOB_QUEUE_LOG, or job_queue.log in the folder SPOOL"
 _STRANGERS: Final = (
     (
         re.compile(r"[0-9]{3} \([0-9]+\.[0-9]+\.[0-9]+\) |<c>|\{\Z").match,
-        ", but the log of jobs that their submit file names",
-        f"{_QUEUE_LOG}; the logs of its jobs are read with --allow-dir DIR",
+        ", but the user log of some jobs",
+        f"{_QUEUE_LOG}; for the logs of its jobs use --allow-dir DIR",
     ),
     (
         re.compile(r"[A-Za-z_]\w* ?= ?").match,
         ", but ads of jobs",
-        f"{_QUEUE_LOG}; what condor_q -long prints is read with --ads FILE",
+        f"{_QUEUE_LOG}; for the output of condor_q -long use --ads FILE",
     ),
 )
-"""What is taken for a queue's log by mistake, by its first line."""
+"""Files mistaken for a queue's log, by their first line."""
 
 
 @dataclass(frozen=True)
 class QueuePoll:
-    """What one poll found.
+    """The result of a poll.
 
-    ``transactions`` are the changes of each transaction in order, or all at once where the log had been ``reloaded``.
-    ``waiting`` says that a transaction has begun and not ended, or a last line is not whole yet.
+    ``transactions`` are the changes of each transaction in order, or all in one if the log was ``reloaded``.
+    ``waiting``: a transaction has not ended, or the last line is incomplete.
     """
 
     transactions: tuple[tuple[AdChange, ...], ...] = ()
@@ -67,8 +68,8 @@ class QueuePoll:
 class Follower:
     """Keeps a mirror up to date with a log file; the file is only read.
 
-    ``mirror`` is the same object for good, and subscribers stay with it. It shows the view of the schedd that writes
-    the log (``live``), as far as that can be known: what the schedd has not written yet nobody sees here (see
+    ``mirror`` is always the same object, and its subscribers remain. It shows the view of the schedd that writes the
+    log (``live``), as far as it can be known: changes the schedd has not written yet are not visible (see
     docs/queue.md).
     """
 
@@ -80,7 +81,7 @@ class Follower:
         on_read: Callable[[int], object] | None = None,
         only: JobFilter | None = None,
     ) -> None:
-        """Read nothing yet; the first poll reads the log. ``on_read`` is told how many bytes of it are read.
+        """Read nothing yet; the first poll reads the log. ``on_read`` gets the number of bytes read each time.
 
         ``only``: which jobs the mirror holds.
         """
@@ -95,15 +96,15 @@ class Follower:
         self._proof = b""
 
     def poll(self) -> QueuePoll:
-        """Read what is new, tell the subscribers and return it.
+        """Read new records, notify the subscribers and return the changes.
 
-        Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it, and
-        NotAQueueLog while no line of the file is a record: the mirror stays as it is, and the next poll tries again.
+        Raises QueueIO if the log cannot be opened or read, as just before a schedd creates it, and NotAQueueLog if no
+        line of the file is a record: the mirror is unchanged, and the next poll tries again.
         """
         return self._poll(silent=False)
 
     def catch_up(self) -> tuple[Diagnostic, ...]:
-        """Poll for the mirror and its subscribers alone: where there are none, a whole log is no list of changes.
+        """Poll without a list of changes, which a whole log would make long; subscribers are still notified.
 
         Returns the findings. Raises as poll does.
         """
@@ -118,7 +119,7 @@ class Follower:
             raise refused_by_disk(self.path, "this log cannot be followed", error) from error
 
     def _goes_on(self, file: BinaryIO) -> bool:
-        """Say whether a file is the one read before, with nothing but new records after."""
+        """Return whether a file is the one read before, with nothing but new records appended."""
         if not self.offset or _identity(file) != self._file:
             return False
         if _first_line(file) != self._first:
@@ -128,7 +129,7 @@ class Follower:
         return file.read(len(self._proof)) == self._proof
 
     def _read_on(self, file: BinaryIO, *, silent: bool) -> QueuePoll | None:
-        """Read what is new; None where the beginning matters once more."""
+        """Read new records; None if the file must be read from the start."""
         file.seek(self.offset)
         transactions: list[tuple[AdChange, ...]] = []
         failed: Exception | None = None
@@ -142,16 +143,16 @@ class Follower:
                 transactions.append(changes)
                 try:
                     self.mirror.tell(changes)
-                except Exception as error:  # noqa: BLE001 - what was read counts first, then it leaves
+                except Exception as error:  # noqa: BLE001 - raised again once the records read are applied
                     failed = failed or error
         if failed is not None:
             raise failed
         return self._answer(tuple(transactions), reloaded=False)
 
     def _reload(self, file: BinaryIO, *, silent: bool) -> QueuePoll:
-        """Read a log from its beginning, beside the mirror: what it held is compared, not forgotten.
+        """Read a log from its start, and compare it with the mirror.
 
-        ``silent``: nobody wants to know what is different.
+        ``silent``: the differences are not needed.
         """
         self._file, self._first = _identity(file), _first_line(file)
         self.offset, self._proof = 0, b""
@@ -171,7 +172,7 @@ class Follower:
                     return self._reload(file, silent=silent)  # it has grown meanwhile
                 recovery.feed(piece)
         except OSError:
-            self.offset = 0  # the next poll begins anew
+            self.offset = 0  # the next poll starts from the beginning
             raise
         is_held = bool(fresh.keys()) or (only is not None and self._first.startswith(b"10"))
         if recovery.line and fresh.sequence is None and not is_held:
@@ -186,14 +187,14 @@ class Follower:
         return self._answer((changes,) if changes else (), reloaded=True)
 
     def _stranger(self) -> Diagnostic:
-        """Return what is wrong with a file that has lines and no record: what it seems to be, and what reads that."""
+        """Return an error for a file without records, with a guess what it is and which option reads it."""
         line = self._first.decode("utf-8", "replace").partition("\n")[0]
         what, hint = next(((what, hint) for is_it, what, hint in _STRANGERS if is_it(line)), ("", _QUEUE_LOG))
-        message = f"this is no job_queue.log{what}: none of its lines is a record of a queue"
+        message = f"this is not a job_queue.log{what}: none of its lines is a record of a queue"
         return Diagnostic("queue-log-stranger", message, span=Source(line, str(self.path)).span(), help=hint)
 
     def _whole(self, file: BinaryIO) -> Iterator[bytes]:
-        """Return whole lines from where the file stands; a line without end is left for the next poll."""
+        """Yield whole lines from the current position; a line without end is left for the next poll."""
         self._torn = False
         for piece in pieces(file):
             if not piece.endswith(b"\n"):
@@ -228,17 +229,18 @@ _CRON: Final = tuple(field.attribute for field in FIELDS)
 
 
 class Index(Generic[Answer]):
-    """The jobs of a mirror by an answer that some of their attributes decide.
+    """The jobs of a mirror grouped by an answer computed from some of their attributes.
 
-    ``index[answer]`` are the jobs, a set that lives: do not change it, and copy it where jobs change while it is
-    walked. The answer is taken from the attributes' texts, a cluster's for jobs that lack them; what other attributes
-    decide is not known.
+    ``index[answer]`` are the jobs, a live set: do not modify it, and copy it if jobs change during iteration. The
+    answer uses the attributes' texts, those of the cluster for jobs without their own; attributes that these refer to
+    are ignored.
     """
 
     def __init__(self, mirror: Mirror, attributes: Iterable[str], answer: Callable[[Lookup], Answer]) -> None:
-        """Look at all jobs, and at each that changes from now on.
+        """Index all jobs, and each job that changes from now on.
 
-        ``answer`` gets what returns an attribute's text (old syntax, or None), and may ask for ``attributes`` only.
+        ``answer`` gets a function that returns an attribute's text (old syntax, or None), and may only ask for
+        ``attributes``.
         """
         self._mirror = mirror
         self._names = frozenset(map(lower, attributes))
@@ -254,7 +256,7 @@ class Index(Generic[Answer]):
         return self._jobs.get(answer, _NOTHING)
 
     def answers(self) -> Collection[Answer]:
-        """Return the answers that some job has."""
+        """Return the answers that have jobs."""
         return self._jobs.keys()
 
     def _update(self, changes: tuple[AdChange, ...]) -> None:
@@ -292,17 +294,17 @@ class Index(Generic[Answer]):
 
 
 def by_status(mirror: Mirror) -> Index[int | None]:
-    """Return the jobs by JobStatus (1 idle, 2 running, 3 removed, 4 completed, 5 held); None: no number by itself."""
+    """Return the jobs by JobStatus (1 idle, 2 running, 3 removed, 4 completed, 5 held); None: not a literal number."""
     return Index(mirror, ["JobStatus"], lambda text: int32_of(_value(text("JobStatus"))))
 
 
 def by_owner(mirror: Mirror) -> Index[str | None]:
-    """Return the jobs by Owner; None: no string by itself."""
+    """Return the jobs by Owner; None: not a literal string."""
     return Index(mirror, ["Owner"], lambda text: string_of(_value(text("Owner"))))
 
 
 def by_cron(mirror: Mirror) -> Index[bool]:
-    """Return the jobs by whether they have any of the five Cron attributes with a value: a schedule of their own."""
+    """Return the jobs by whether any of the five Cron attributes has a value: whether they have a schedule."""
     return Index(mirror, _CRON, lambda text: any(map(_given, map(text, _CRON))))
 
 

@@ -34,26 +34,26 @@ _NO_LINKS = {errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV
 
 
 class Disk:
-    """The real one. Every method raises OSError."""
+    """File operations on the real disk. Every method raises OSError."""
 
     def open(self, path: Path, flags: int) -> int:
-        """Open a file that nobody else may read, and return its descriptor."""
+        """Open a file, private to the owner if created, and return its descriptor."""
         return open_plain(path, flags, MODE)
 
     def size(self, descriptor: int) -> int:
-        """Return the size of an open file, bytes."""
+        """Return the size of an open file in bytes."""
         return os.fstat(descriptor).st_size
 
     def write(self, descriptor: int, data: bytes) -> int:
-        """Write some bytes, at least one, and return how many."""
+        """Write some bytes, at least one, and return their number."""
         return os.write(descriptor, data)
 
     def sync(self, descriptor: int) -> None:
-        """Return when the file's bytes are on the disk."""
+        """Return when the file's bytes are on disk."""
         getattr(os, "fdatasync", os.fsync)(descriptor)
 
     def truncate(self, descriptor: int, size: int) -> None:
-        """Cut a file."""
+        """Truncate a file."""
         os.ftruncate(descriptor, size)
 
     def close(self, descriptor: int) -> None:
@@ -61,11 +61,11 @@ class Disk:
         os.close(descriptor)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Put a file in another's place at once."""
+        """Replace a file with another atomically."""
         old.replace(new)
 
     def link(self, old: Path, new: Path) -> None:
-        """Give a file a second name, or copy it where the file system knows no second names."""
+        """Give a file a second name, or copy it if the file system has no hard links."""
         try:
             os.link(old, new)
         except OSError as error:
@@ -74,16 +74,16 @@ class Disk:
             shutil.copyfile(old, new)
 
     def remove(self, path: Path) -> None:
-        """Remove a name; one that is not there is fine."""
+        """Remove a name; a missing one is no error."""
         path.unlink(missing_ok=True)
 
     def sync_folder(self, path: Path) -> None:
-        """Return when the names in a folder are on the disk."""
+        """Return when the names in a folder are on disk."""
         sync_folder(path)
 
 
 def sync_folder(path: Path | str) -> None:
-    """Return when the names in a folder are on the disk. Raises OSError."""
+    """Return when the names in a folder are on disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(descriptor)
@@ -92,7 +92,7 @@ def sync_folder(path: Path | str) -> None:
 
 
 def leads_to(path: Path, descriptor: int) -> bool:
-    """Say whether a path leads to an open file."""
+    """Return whether a path leads to an open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except OSError:
@@ -100,29 +100,29 @@ def leads_to(path: Path, descriptor: int) -> bool:
 
 
 def write_all(disk: Disk, descriptor: int, data: bytes) -> None:
-    """Write all of some bytes."""
+    """Write all of the bytes."""
     at = disk.write(descriptor, data)
     while at < len(data):
         at += disk.write(descriptor, data[at:])
 
 
 class Left(Enum):
-    """What bytes that could not be appended have left behind."""
+    """What a failed append has left in the file."""
 
-    NOTHING = "nothing"  # they were taken back
-    PART = "part"  # not all of them were written, and taking back failed
-    UNKNOWN = "unknown"  # all were written, and the disk has confirmed neither that nor the taking back
+    NOTHING = "nothing"  # it was rolled back
+    PART = "part"  # it was written in part, and the rollback failed
+    UNKNOWN = "unknown"  # it was written, but the disk confirmed neither that nor the rollback
 
 
 class Appendix:
-    """The end of an open file that is appended to: what was begun and not synced can be taken back.
+    """The end of an open file that is appended to; an append that was not synced can be rolled back.
 
-    Once taking back has failed nobody knows how the file ends, and ``broken`` says so; ``left`` is what is known of
-    the bytes that failed last.
+    After a failed rollback the end of the file is unknown, and ``broken`` is set; ``left`` is what is known about the
+    last failed append.
     """
 
     def __init__(self, disk: Disk, descriptor: int) -> None:
-        """Take an open file as it is."""
+        """Take an open file at its current size."""
         self.disk = disk
         self.descriptor = descriptor
         self.size = disk.size(descriptor)
@@ -130,9 +130,9 @@ class Appendix:
         self.left = Left.NOTHING
 
     def append(self, data: bytes, *, durable: bool = True) -> None:
-        """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come.
+        """Append bytes, all or none. Raises OSError; if ``broken`` is set then, no more appends are possible.
 
-        An interruption (KeyboardInterrupt, a signal handler that raises) takes them back too.
+        An interruption (KeyboardInterrupt, a signal handler that raises) rolls back too.
         """
         size, syncing = self.size, False
         self.left = Left.NOTHING
@@ -146,12 +146,12 @@ class Appendix:
         except BaseException:
             if not self.cut(size):
                 self.left = Left.UNKNOWN if syncing else Left.PART
-            if syncing:  # what else was not on the disk yet may be lost, and the system forgets to say so
+            if syncing:  # earlier unsynced bytes may be lost too, which the system reports only once
                 self.broken = True
             raise
 
     def sync(self) -> None:
-        """Wait until what was appended is on the disk. Raises OSError, and then nobody knows what is."""
+        """Wait until all appended bytes are on disk. Raises OSError, after which their state is unknown."""
         try:
             self.disk.sync(self.descriptor)
         except BaseException:
@@ -159,7 +159,7 @@ class Appendix:
             raise
 
     def cut(self, size: int) -> bool:
-        """Take back what comes after a size, or become ``broken``; say whether it was taken back."""
+        """Truncate the file to a size, or set ``broken``; return whether it was truncated."""
         try:
             self.disk.truncate(self.descriptor, size)
             self.disk.sync(self.descriptor)
@@ -181,24 +181,24 @@ _BANNER: Final = re.compile(rb"^\*\*\* Offset = .*\n", re.MULTILINE)
 _ROTATED: Final = re.compile(r"\d{8}T\d{6}").fullmatch
 _NOT_WRITTEN: Final = {
     Left.NOTHING: "these jobs cannot be written to the history",
-    Left.PART: "these jobs cannot be written to the history, and half of them cannot be taken back out of it",
-    Left.UNKNOWN: "these jobs may be in the history or not: the disk says neither that they are nor that they are not",
+    Left.PART: "these jobs cannot be written to the history completely, and the part written cannot be removed",
+    Left.UNKNOWN: "these jobs may or may not be in the history: the disk has confirmed neither",
 }
 _ATTRIBUTE: Final = re.compile(rb"[^\s=]+ = ").match
 
 
 def history_record(ad: ClassAd, offset: int, now: int) -> str:
-    """Return what a job's ad looks like in the history file.
+    """Return a job's ad as written in the history file.
 
-    ``offset`` is the size of the file before it, bytes; ``now`` epoch seconds. What the banner says of the job is
-    evaluated, as HTCondor does; -1 and ? stand for what is no number and no string.
-    Raises ClassAdSyntaxError for an ad with an expression that cannot be read.
+    ``offset`` is the size of the file before it, in bytes; ``now`` epoch seconds. The job's values in the banner are
+    evaluated, as in HTCondor; -1 and ? replace those that are not numbers and strings.
+    Raises ClassAdSyntaxError for an ad with an invalid expression.
     """
     context = Context(now=now)
     numbers = (attributes.int32(ad, name, context) for name in ("ClusterId", "ProcId", "CompletionDate"))
     cluster, proc, completion = (-1 if number is None else number for number in numbers)
     owner = attributes.string(ad, "Owner", context)
-    shown = "?" if owner is None else printable(owner)  # HTCondor lets a line end in it end the banner
+    shown = "?" if owner is None else printable(owner)  # in HTCondor a line end in it ends the banner
     return (
         f"{ad.print(Format.LONG)}*** Offset = {offset} ClusterId = {cluster} ProcId = {proc} "
         f'Owner = "{shown}" CompletionDate = {completion} CurrentTime = {now}\n'
@@ -206,10 +206,10 @@ def history_record(ad: ClassAd, offset: int, now: int) -> str:
 
 
 def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[ClassAd]:
-    """Return the jobs of a history file one by one, the oldest first; it may be Parquet (``write_parquet``).
+    """Yield the jobs of a history file, the oldest first; it may be Parquet (``write_parquet``).
 
-    Raises QueueIO, and ClassAdSyntaxError for what is no ad; of Parquet MissingArrow and InvalidParquet. If ``report``
-    is given it is called with each bad line instead, reading goes on, and expressions are read when they are asked for.
+    Raises QueueIO, and ClassAdSyntaxError for an invalid ad; for Parquet MissingArrow and InvalidParquet. With
+    ``report``, each invalid line is reported instead, reading continues, and expressions are parsed when they are used.
     """
     mode = ReadMode.STRICT if report is None else ReadMode.LAZY
     try:
@@ -224,9 +224,9 @@ def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[
 
 
 def history_files(path: str, since: int = 0) -> list[str]:
-    """Return a history file and those that it was before it was rotated, the oldest first.
+    """Return a history file and its rotated predecessors, the oldest first.
 
-    ``since`` (epoch seconds): those alone that were written to later. A file that is not there has none.
+    ``since`` (epoch seconds): only files written to later. A missing file gives none.
     """
     folder, name = os.path.split(path)
     found: list[tuple[str, str]] = []
@@ -243,9 +243,9 @@ class History:
     """A history file that jobs are moved to; each append is durable when it returns."""
 
     def __init__(self, path: Path | str, disk: Disk = _DISK) -> None:
-        """Open the file, making it where there is none; half a record at its end, left by a crash, is taken back.
+        """Open or create the file; an incomplete record at its end, left by a crash, is removed.
 
-        Raises QueueIO, and JobQueueError for a file that is no history.
+        Raises QueueIO, and JobQueueError for a file that is not a history.
         """
         self.path = Path(path)
         try:
@@ -258,9 +258,9 @@ class History:
             self.take_back(self.size - torn)
 
     def _torn(self) -> int:
-        """Return how many bytes of a record without banner the file ends with: a crash came between.
+        """Return the size of an incomplete record, left by a crash, at the end of the file.
 
-        Raises JobQueueError for a file that is no history, and OSError.
+        Raises JobQueueError for a file that is not a history, and OSError.
         """
         with os.fdopen(open_plain(self.path), "rb") as file:
             window = 0
@@ -274,23 +274,23 @@ class History:
         tail = data[banners[-1].end() :] if banners else data
         if not all(map(_ATTRIBUTE, tail.split(b"\n")[:-1])):
             self.close()
-            message = "this does not end as a history file does: a job's attributes and a line that begins with ***"
+            message = "this does not end like a history file: with a job's attributes and a line that begins with ***"
             raise JobQueueError(Diagnostic("queue-history", message, span=Source("", str(self.path)).span()))
         return len(tail)
 
     @property
     def size(self) -> int:
-        """The size of the file, bytes."""
+        """The size of the file in bytes."""
         return self._end.size
 
     def append(self, ads: list[ClassAd], now: int) -> None:
-        """Write jobs after those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO.
+        """Append jobs, all or none; ``now`` is epoch seconds. Raises QueueIO.
 
-        After a disk that failed twice nobody knows how the file ends, and nothing more is written: open it again.
+        If the disk fails twice, the end of the file is unknown, and nothing more is written: open it again.
         """
         if self._end.broken:
-            message = "the disk failed, and how this history ends is not known"
-            hint = "close it and open it again: half a record at its end is taken back"
+            message = "the disk failed, and the end of this history is unknown"
+            hint = "close and reopen it: an incomplete record at its end is removed"
             raise QueueIO(Diagnostic("queue-history", message, span=Source("", str(self.path)).span(), help=hint))
         text, at = b"", self.size
         for ad in ads:
@@ -301,7 +301,7 @@ class History:
             raise refused_by_disk(self.path, _NOT_WRITTEN[self._end.left], error) from error
 
     def take_back(self, size: int) -> bool:
-        """Cut the file to a size it had, for a removal that failed later; say whether that was done."""
+        """Truncate the file to an earlier size, if a removal failed later; return whether that was done."""
         return self._end.cut(size)
 
     def close(self) -> None:
@@ -311,56 +311,56 @@ class History:
 
 _PIECE: Final = 1 << 22  # bytes read at once
 _LONGEST: Final = 1 << 26  # bytes of one job
-_PROOF: Final = 256  # bytes before the place reached by which a file is known again
+_PROOF: Final = 256  # bytes before the offset that identify a file
 _BANNER_START: Final = b"\n*** "
 
 
-# The schedd gives a history that has become long another name, with its time (``history.20261125T060000``), and begins
-# a new one (HTCondor 25.14: MaybeRotateHistory, MAX_HISTORY_LOG, MAX_HISTORY_ROTATIONS). A poll costs what is new.
+# The schedd renames a long history with the time (``history.20261125T060000``), and starts a new one (HTCondor 25.14:
+# MaybeRotateHistory, MAX_HISTORY_LOG, MAX_HISTORY_ROTATIONS). A poll costs only the new records.
 class Reached(NamedTuple):
-    """How far a file was read, and what stands before that: a new file may have the number of one that is gone."""
+    """How far a file was read, and the bytes before: a new file may reuse the inode of a deleted one."""
 
     file: FileId
     offset: int
     proof: bytes
 
     def is_in(self, descriptor: int) -> bool:
-        """Say whether an open file is this one. Raises OSError."""
+        """Return whether an open file is this one. Raises OSError."""
         is_same = FileId.of(os.fstat(descriptor)) == self.file
         return is_same and _read_at(descriptor, len(self.proof), self.offset - len(self.proof)) == self.proof
 
 
 class HistoryFollower:
-    """Reads what is new in a history file; the file is only read."""
+    """Reads new records of a history file; the file is only read."""
 
     def __init__(self, path: Path | str) -> None:
-        """Read nothing yet: the first poll reads all that is there, unless ``skip`` leaves it out."""
+        """Read nothing yet: the first poll reads the whole file, unless ``skip`` is called first."""
         self.path = os.fspath(path)
         self._reached: Reached | None = None
 
     def skip(self) -> None:
-        """Leave out what is there now. Raises QueueIO."""
+        """Skip the present contents. Raises QueueIO."""
         for path in history_files(self.path)[-1:]:
             with self._opened(path) as descriptor:
                 if descriptor is not None:
                     self._reached = _end_of(descriptor)
 
     def poll(self, report: Report) -> Iterator[ClassAd]:
-        """Yield the jobs that are new, the oldest first; one whose record is not whole yet is left for the next poll.
+        """Yield the new jobs, the oldest first; an incomplete record is left for the next poll.
 
-        A file that is not there has no jobs. ``report`` is called with each line that cannot be read, and where a
-        rotated file is gone before its end was read. Raises QueueIO; what was yielded before is done with.
+        A missing file has no jobs. ``report`` is called for each unreadable line, and if a rotated file was deleted
+        before its end was read. Raises QueueIO; jobs yielded before are not repeated.
         """
         for path in self._paths(report):
             with self._opened(path) as descriptor:
                 if descriptor is None:
-                    continue  # deleted since, or rotated: then the next poll finds it
+                    continue  # deleted or rotated since: the next poll finds it
                 if self._reached is None or not self._reached.is_in(descriptor):
                     self._reached = Reached(FileId.of(os.fstat(descriptor)), 0, b"")
                 yield from self._new(descriptor, path, self._reached, report)
 
     def _paths(self, report: Report) -> list[str]:
-        """Return the files that have something new, the oldest first. Raises QueueIO."""
+        """Return the files with new contents, the oldest first. Raises QueueIO."""
         before = self._reached
         if before is None:
             return history_files(self.path)
@@ -368,8 +368,8 @@ class HistoryFollower:
             return [self.path]
         others = renamed_since(self.path, before.file)
         if not others or not self._is_in(before, others[0]):
-            message = "the history was rotated or cut, and its end is gone: of some jobs it is not known how they left"
-            hint = "poll more often, or keep more of them (MAX_HISTORY_ROTATIONS)"
+            message = "the history was rotated or truncated before its end was read: how some jobs left is unknown"
+            hint = "poll more often, or increase MAX_HISTORY_ROTATIONS"
             report(Diagnostic("history-rotated", message, Severity.WARNING, Source("", self.path).span(), hint))
         return [*others, self.path]
 
@@ -379,7 +379,7 @@ class HistoryFollower:
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[int | None]:
-        """Give a file's descriptor, None where it is not there. Raises QueueIO."""
+        """Yield a file's descriptor, None if it is missing. Raises QueueIO."""
         try:
             try:
                 descriptor = open_plain(path)
@@ -394,7 +394,7 @@ class HistoryFollower:
             raise refused_by_disk(path, "this history cannot be read", error) from error
 
     def _new(self, descriptor: int, path: str, reached: Reached, report: Report) -> Iterator[ClassAd]:
-        """Yield the jobs after the place reached, which moves on; whole records only. Raises OSError."""
+        """Yield the jobs after the offset, which advances; whole records only. Raises OSError."""
         file, offset, _ = reached
         if not offset and _read_at(descriptor, len(MAGIC), 0) == MAGIC:
             with os.fdopen(os.dup(descriptor), "rb") as whole:
@@ -408,7 +408,7 @@ class HistoryFollower:
             end = _end(data)
             text = data[:end].decode("utf-8", "surrogateescape")
             if not end and len(data) > _LONGEST:
-                end = len(data)  # no history: nothing in it is a record's end
+                end = len(data)  # not a history: it has no end of a record
             if end:
                 self._reached = Reached(file, offset + end, data[max(0, end - _PROOF) : end])
                 offset, data = offset + end, data[end:]
@@ -417,13 +417,13 @@ class HistoryFollower:
 
 
 def _read_at(descriptor: int, size: int, offset: int) -> bytes:
-    """Return bytes from a place on; Windows has no pread. Raises OSError."""
+    """Return bytes from an offset; Windows has no pread. Raises OSError."""
     os.lseek(descriptor, offset, os.SEEK_SET)
     return os.read(descriptor, size)
 
 
 def _end_of(descriptor: int) -> Reached:
-    """Return where the last whole record of a file ends. Raises OSError."""
+    """Return the end of the last whole record of a file. Raises OSError."""
     status = os.fstat(descriptor)
     size, offset = status.st_size, 0
     for most in (_WINDOW, 16 * _WINDOW, 256 * _WINDOW, size):
@@ -437,7 +437,7 @@ def _end_of(descriptor: int) -> Reached:
 
 
 def _end(data: bytes) -> int:
-    """Return where the last whole record ends, 0 where none does."""
+    """Return the end of the last whole record, 0 if there is none."""
     at = len(data)
     while (at := data.rfind(_BANNER_START, 0, at)) >= 0:
         end = data.find(b"\n", at + 1)

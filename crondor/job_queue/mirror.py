@@ -1,6 +1,6 @@
-"""The queue in memory: ads by key, jobs over their cluster's ad, and who hears of changes.
+"""The queue in memory: ads by key, jobs chained to their cluster's ad, and subscribers to changes.
 
-HTCondor: LogNewClassAd::Play and its kin, JobQueueCluster::AttachJob.
+HTCondor: LogNewClassAd::Play and similar methods, JobQueueCluster::AttachJob.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Texts = Mapping[str, str]
 _NO_NAMES: Final[Texts] = {}
 
 
-# ``ads[key]`` is an ad's own dictionary and stays it: from then on the ad is unpacked. Whoever only wants to look asks
-# ``texts``, ``text`` or ``parts``, which leave it as it is.
+# ``ads[key]`` is an ad's own dictionary and remains so: from then on the ad is unpacked. To read only, use ``texts``,
+# ``text`` or ``parts``, which do not unpack it.
 class _Lowered(dict[str, str]):
-    """Names in lower case by each spelling seen; the first one of a name becomes its usual one in ``spelled``."""
+    """Lowercase names by each spelling seen; the first spelling of a name becomes the usual one in ``spelled``."""
 
     __slots__ = ("spelled",)
 
@@ -59,7 +59,7 @@ class _Lowered(dict[str, str]):
 
 
 class Ads(MutableMapping[str, dict[str, str]]):
-    """Texts in old syntax by name in lower case, by key; ``held`` are these, or a packed ad's bytes.
+    """Texts in old syntax by lowercase name, by key; ``held`` has these dictionaries, or a packed ad's bytes.
 
     ``jobs`` are the keys of jobs by cluster and proc.
     """
@@ -67,11 +67,11 @@ class Ads(MutableMapping[str, dict[str, str]]):
     __slots__ = ("_lowered", "_odd", "held", "jobs")
 
     def __init__(self) -> None:
-        """Begin without any ad."""
+        """Start empty."""
         self.held: dict[str, dict[str, str] | bytes] = {}
         self.jobs: dict[int, dict[int, str]] = {}
         self._lowered = _Lowered()
-        self._odd: dict[str, dict[str, str]] = {}  # names of an ad that are not in their usual spelling
+        self._odd: dict[str, dict[str, str]] = {}  # unusual spellings of names, by ad
 
     # As a mapping
 
@@ -89,7 +89,7 @@ class Ads(MutableMapping[str, dict[str, str]]):
         return texts
 
     def __setitem__(self, key: str, texts: dict[str, str]) -> None:
-        """Put an ad in, a job into its cluster too."""
+        """Add an ad; a job is also added to its cluster."""
         self.held[key] = texts
         job = JobId.parse(key)
         if job is not None:
@@ -107,38 +107,38 @@ class Ads(MutableMapping[str, dict[str, str]]):
                 del self.jobs[job.cluster]
 
     def __contains__(self, key: object) -> bool:
-        """Say whether there is an ad of this key."""
+        """Return whether there is an ad with this key."""
         return key in self.held
 
     def __iter__(self) -> Iterator[str]:
-        """Return the keys, in the order in which their ads were made."""
+        """Iterate over the keys, in the order in which the ads were created."""
         return iter(self.held)
 
     def __len__(self) -> int:
         """Return the number of ads."""
         return len(self.held)
 
-    # Looking
+    # Reading
 
     def texts(self, key: str) -> Texts:
-        """Return what an ad has, not to be changed. Raises KeyError."""
+        """Return an ad's texts, not to be modified. Raises KeyError."""
         ad = self.held[key]
         return parts(ad, self._lowered.__getitem__)[0] if isinstance(ad, bytes) else ad
 
     def text(self, key: str, low: str) -> str | None:
-        """Return an attribute's text, None where the ad has none. Raises KeyError."""
+        """Return an attribute's text, None if the ad lacks it. Raises KeyError."""
         ad = self.held[key]
         return find(ad, low) if isinstance(ad, bytes) else ad.get(low)
 
     def parts(self, key: str) -> tuple[Texts, dict[str, str]]:
-        """Return what an ad has, and the spelling of its names. Raises KeyError."""
+        """Return an ad's texts and the spelling of its names. Raises KeyError."""
         ad = self.held[key]
         if isinstance(ad, bytes):
             return parts(ad, self._lowered.__getitem__)
         return ad, self.spellings(key, ad)
 
     def spellings(self, key: str, lows: Collection[str], new: Texts = _NO_NAMES) -> dict[str, str]:
-        """Return the spelling that names have in an ad; ``new`` are those of names that no ad has had yet."""
+        """Return the spelling of names in an ad; ``new`` has the spellings of names that no ad has had yet."""
         spelled = self._lowered.spelled
         names = {low: spelled.get(low) or new.get(low, low) for low in lows}
         if key in self._odd:
@@ -146,7 +146,7 @@ class Ads(MutableMapping[str, dict[str, str]]):
         return names
 
     def differing(self, key: str, other: Ads) -> frozenset[str]:
-        """Return the names, in lower case, that have other texts in an ad than in another queue's of the same key."""
+        """Return the lowercase names whose texts differ between an ad and the ad of the same key in another queue."""
         if self.held[key] == other.held[key]:
             return frozenset()
         mine, theirs = self.texts(key), other.texts(key)
@@ -155,20 +155,20 @@ class Ads(MutableMapping[str, dict[str, str]]):
     # Changing
 
     def low_of(self, key: str, ad: Texts, name: str) -> str:
-        """Return a name in lower case for an ad that gets it: its first spelling there is the one that it has."""
+        """Return the lowercase form of a name set in an ad: the first spelling there is recorded."""
         low = self._lowered[name]
         if low not in ad and self._lowered.spelled[low] != name:
             self._odd.setdefault(key, {})[low] = name
         return low
 
     def drop(self, key: str, ad: dict[str, str], low: str) -> None:
-        """Take an attribute from an ad, if it has it."""
+        """Delete an attribute of an ad, if present."""
         ad.pop(low, None)
         if key in self._odd:
             self._odd[key].pop(low, None)
 
     def take_away(self, key: str, ad: bytes, name: str, instead: str | None) -> None:
-        """Take an attribute from a packed ad, or set it to another text."""
+        """Delete an attribute of a packed ad, or set it to another text."""
         record = f"104 {key} {name}\n" if instead is None else f"103 {key} {name} {instead}\n"
         self.edit(key, ad, record.encode("utf-8", "surrogateescape"))
 
@@ -186,7 +186,7 @@ _UNDEFINED: Final = "undefined"
 
 
 class ChangeKind(Enum):
-    """What became of an ad."""
+    """What happened to an ad."""
 
     CREATED = "created"
     CHANGED = "changed"
@@ -194,10 +194,10 @@ class ChangeKind(Enum):
 
 
 class AdChange(NamedTuple):
-    """What a transaction did to one ad in the end.
+    """The net change of one ad in a transaction.
 
-    ``attributes`` are the names, in lower case, whose texts are others than before; empty unless CHANGED. A change of
-    a cluster's ad counts for its jobs too: they are not told apart.
+    ``attributes`` are the lowercase names whose texts have changed; empty unless CHANGED. A change of a cluster's ad
+    also changes its jobs, without separate entries.
     """
 
     key: str
@@ -206,27 +206,27 @@ class AdChange(NamedTuple):
 
 
 class RecordOutcome(Enum):
-    """How a record was taken; all but DONE leave the queue as it is."""
+    """The result of applying a record; all but DONE leave the queue unchanged."""
 
     DONE = "done"
     NO_SUCH_AD = "there is no such ad"
-    AD_IS_THERE = "this ad is there already"
-    NO_KEY = "this is no ad's key, and the schedd would take it for another one's"
+    AD_IS_THERE = "this ad exists already"
+    NO_KEY = "this is not an ad's key, and the schedd would take it for another key"
 
 
 Subscriber = Callable[[tuple[AdChange, ...]], None]
 
 
 class Values(dict[str, str]):
-    """Texts of values seen lately, so that equal ones are one object; one not seen yet is checked.
+    """Recently seen texts of values, so that equal ones share an object; a new one is checked.
 
-    Raises ClassAdSyntaxError for a text that is no expression.
+    Raises ClassAdSyntaxError for a text that is not an expression.
     """
 
     __slots__ = ()
 
     def __missing__(self, text: str) -> str:
-        """Return a text that is an expression, without the blanks around it."""
+        """Return a valid expression, stripped of surrounding blanks."""
         value = text
         if not _LITERAL(text):
             value = text.strip(_BLANK)
@@ -244,14 +244,14 @@ _MADE: Final = re.compile(rb"(?m)^101 0*([0-9]+)\.-1 ").findall
 
 
 class JobFilter:
-    """Which ads of a queue a mirror holds where few jobs matter: of the clusters that have a marked attribute.
+    """Selects the ads that a mirror holds if few jobs matter: those of clusters with a marked attribute.
 
-    Of these only some attributes are held, all of a cluster where one of the ``plain`` ones is an expression: it may
-    refer to any other. What is left out is nowhere; a log in which it turns out to matter has to be read again.
+    Only some of their attributes are held, but all attributes of a cluster in which one of ``plain`` is an expression,
+    since it may refer to any other. Nothing else is stored; if it turns out to matter, the log must be read again.
     """
 
     def __init__(self, marks: Iterable[str], plain: Iterable[str], kept: Iterable[str] | None) -> None:
-        """Take names in lower case; ``kept`` None: all attributes."""
+        """Take lowercase names; ``kept`` None: all attributes."""
         one, more = ("|".join(map(re.escape, names)).encode() for names in (marks, plain))
         self._find = re.compile(_MARKED % (one, more, _SIMPLE)).finditer
         self._kept = None if kept is None else frozenset(kept)
@@ -266,7 +266,7 @@ class JobFilter:
         self._whole.clear()
 
     def scan(self, data: bytes) -> bool:
-        """Find in lines of a log which clusters matter; say whether earlier lines have something that now matters."""
+        """Find the clusters that matter in lines of a log; return whether skipped lines turned out to matter."""
         marked, whole = set[int](), set[int]()
         for cluster, mark, simple in (found.groups() for found in self._find(data)):
             if mark:
@@ -279,12 +279,12 @@ class JobFilter:
         return not new <= set(map(int, _MADE(data))) if new else False
 
     def wants(self, key: bytes) -> bool:
-        """Say whether an ad is held, by its key in canonical spelling."""
+        """Return whether an ad is held, by its key in canonical spelling."""
         cluster, _, proc = key.partition(b".")
         return proc != b"-2" and int(cluster) in self._clusters
 
     def takes(self, record: Record) -> bool:
-        """Say whether a record is about what is held."""
+        """Return whether a record concerns the held ads and attributes."""
         key = canonical(record.key).encode("utf-8", "surrogateescape")
         if not is_key(record.key) or not self.wants(key):
             return not is_key(record.key)
@@ -293,7 +293,7 @@ class JobFilter:
         return lower(record.name) in self._kept
 
     def kept(self, key: bytes, records: bytes) -> bytes:
-        """Return the records of an ad about what is held."""
+        """Return the records of an ad that concern held attributes."""
         return records if self._kept is None or self._is_whole(key) else self._drop.sub(b"", records)
 
     def _is_whole(self, key: bytes) -> bool:
@@ -301,24 +301,24 @@ class JobFilter:
 
 
 class Mirror:
-    """All ads of a queue, or with ``only`` some.
+    """All ads of a queue, or those selected by ``only``.
 
     ``sequence`` is the number in the log's first line, which grows by one at each compaction, ``created`` the time of
-    the log's creation (epoch seconds); both None where the log does not say.
+    the log's creation (epoch seconds); both None if the log lacks them.
 
-    ``live`` says whose view it is where an attribute is deleted (104) from a job whose cluster's ad has it too: the
-    running schedd then holds ``undefined`` in the job, one that has recovered from the log the cluster's value.
+    ``live`` selects the view if an attribute is deleted (104) from a job whose cluster's ad has it too: the running
+    schedd then has ``undefined`` in the job, a schedd that recovered from the log the cluster's value.
     """
 
     def __init__(self, *, live: bool = False, only: JobFilter | None = None) -> None:
-        """Begin without any ad."""
+        """Start empty."""
         self.only = only
         self.sequence: int | None = None
         self.created: int | None = None
         self.live = live
         self.values = Values()
         self.ads = Ads()
-        self.new: set[str] = set()  # ads made in the transaction under way, where that matters
+        self.new: set[str] = set()  # ads created in the current transaction, if that matters
         self._cluster_views: dict[int, ClassAd] = {}
         self._subscribers: list[Subscriber] = []
         self._before: dict[str, dict[str, str | None] | None] | None = None
@@ -328,17 +328,17 @@ class Mirror:
         return sum(map(len, self.ads.jobs.values()))
 
     def __contains__(self, key: object) -> bool:
-        """Say whether there is an ad of this key, or of this job."""
+        """Return whether there is an ad with this key, or of this job."""
         return self.key(key) in self.ads if isinstance(key, (str, JobId)) else False
 
     def __iter__(self) -> Iterator[JobId]:
-        """Return the jobs, cluster by cluster; their order is that of the log."""
+        """Iterate over the jobs, cluster by cluster, in the order of the log."""
         for cluster, procs in self.ads.jobs.items():
             for proc in procs:
                 yield JobId(cluster, proc)
 
     def keys(self) -> Iterable[str]:
-        """Return the keys of all ads, those of clusters, users and the queue itself too."""
+        """Return the keys of all ads, including those of clusters, users and the queue itself."""
         return self.ads.keys()
 
     def clusters(self) -> Iterable[int]:
@@ -350,24 +350,24 @@ class Mirror:
         return [JobId(cluster, proc) for proc in self.ads.jobs.get(cluster, ())]
 
     def proc_count(self, cluster: int) -> int:
-        """Return how many jobs a cluster has."""
+        """Return the number of jobs of a cluster."""
         return len(self.ads.jobs.get(cluster, ()))
 
     def key(self, ad: str | JobId) -> str:
-        """Return the key an ad has here."""
+        """Return the key of an ad in this queue."""
         if isinstance(ad, JobId):
             return self.ads.jobs.get(ad.cluster, {}).get(ad.proc) or str(ad)
         return ad if ad in self.ads else canonical(ad)
 
     def own(self, ad: str | JobId) -> Texts:
-        """Return what an ad has itself: texts in old syntax by name in lower case.
+        """Return an ad's own texts: old syntax by lowercase name, without the cluster's.
 
-        It is the queue's own dictionary: do not change it. Raises KeyError.
+        This is the queue's own dictionary: do not modify it. Raises KeyError.
         """
         return self.ads[self.key(ad)]
 
     def having(self, names: Iterable[str]) -> list[JobId]:
-        """Return the jobs that have any of some attributes, whatever the value, of their own or from their cluster."""
+        """Return the jobs with any of some attributes, of their own or from their cluster, whatever the value."""
         has_any, held = Probe(map(lower, names)), self.ads.held
         found: list[JobId] = []
         for cluster, procs in self.ads.jobs.items():
@@ -379,23 +379,23 @@ class Mirror:
         return found
 
     def packed(self, jobs: Iterable[JobId]) -> Iterator[tuple[JobId, Hashable, Callable[[], ClassAd]]]:
-        """Yield jobs, each with all that its ad says, and what reads that."""
+        """Yield jobs, each with a key for its whole text, and a function that parses it."""
         for job in jobs:
             ads = map(self.ads.held.get, (self.key(job), cluster_key(job.cluster)))
             text = [tuple(ad.items()) if isinstance(ad, dict) else ad for ad in ads]
             yield job, tuple(text), partial(self.ad, job)
 
     def spelling(self, ad: str | JobId, name: str) -> str:
-        """Return how an attribute's name is spelled in an ad."""
+        """Return the spelling of an attribute's name in an ad."""
         low = lower(name)
         key = self.key(ad)
         own = self.ads.parts(key)[1] if key in self.ads else _NO_NAMES
         return own.get(low) or self.ads.spellings(key, (low,), {low: name})[low]
 
     def text(self, ad: str | JobId, name: str) -> str | None:
-        """Return an attribute's text in old syntax, a job's from its cluster where it has none; None if neither has it.
+        """Return an attribute's text in old syntax, for a job also its cluster's; None if both lack it.
 
-        Raises KeyError for no ad.
+        Raises KeyError for a missing ad.
         """
         key = self.key(ad)
         low = lower(name)
@@ -407,9 +407,9 @@ class Mirror:
         return found
 
     def ad(self, ad: str | JobId) -> ClassAd:
-        """Return an ad as it is now, a job's chained to its cluster's. Later changes do not reach it.
+        """Return an ad's current state, a job's chained to its cluster's. Later changes do not affect it.
 
-        Jobs of a cluster share that parent: do not change it. Raises KeyError.
+        Jobs of a cluster share the parent: do not modify it. Raises KeyError.
         """
         key = self.key(ad)
         cluster = cluster_of(key)
@@ -434,7 +434,7 @@ class Mirror:
         return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
 
     def make_ad(self, key: str, texts: Texts, new: Mapping[str, str] = _NO_NAMES) -> ClassAd:
-        """Return an ad of texts by name in lower case, with the spelling that the names have in an ad.
+        """Return an ad of texts by lowercase name, with the spelling that the names have in an ad.
 
         ``new`` are the spellings of names that no ad has had yet.
         """
@@ -442,9 +442,9 @@ class Mirror:
         return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
 
     def next_cluster(self) -> int | None:
-        """Return what NextClusterNum should be if it is too low for the jobs there are; the schedd refuses such a log.
+        """Return the right NextClusterNum if it is too low for the existing jobs; the schedd refuses such a log.
 
-        None where it is right, or is not there: the schedd then counts anew.
+        None if it is right or missing: the schedd then counts anew.
         """
         text = self.ads.text(HEADER, "nextclusternum") if HEADER in self.ads else None
         known = None if text is None else int32_of(alone(text))
@@ -457,12 +457,12 @@ class Mirror:
             if cluster_key(cluster) not in self.ads:
                 yield from self.procs(cluster)
 
-    # What the log says
+    # Applying the log
 
     def apply(self, record: Record) -> RecordOutcome:
-        """Do what a record says.
+        """Apply a record.
 
-        Raises ClassAdSyntaxError for a value that is no expression.
+        Raises ClassAdSyntaxError for a value that is not an expression.
         """
         if self.only is not None and not self.only.takes(record):
             if record.op is Op.SET:
@@ -503,7 +503,7 @@ class Mirror:
         ad[low] = value
 
     def delete(self, key: str, name: str) -> bool:
-        """Take an attribute from an ad, as a 104 does; say whether there is such an ad."""
+        """Delete an attribute of an ad, as a 104 does; return whether the ad exists."""
         held = self.ads.held.get(key)
         if held is None:
             return False
@@ -522,13 +522,13 @@ class Mirror:
         return True
 
     def inherits(self, key: str, low: str) -> bool:
-        """Say whether a key is a job's whose cluster has an attribute, given by its name in lower case."""
+        """Return whether a key is a job's whose cluster has an attribute, given by its lowercase name."""
         job = JobId.parse(key)
         parent = "" if job is None else cluster_key(job.cluster)
         return parent in self.ads and self.ads.text(parent, low) is not None
 
     def destroy(self, key: str) -> bool:
-        """Remove an ad, as a 102 does; say whether there was one."""
+        """Remove an ad, as a 102 does; return whether it existed."""
         if key not in self.ads:
             return False
         before = self._before
@@ -544,29 +544,29 @@ class Mirror:
         if self._cluster_views and key[0] == "0":
             self._cluster_views.pop(cluster_of(key) or 0, None)
 
-    # What has changed
+    # Changes
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Have someone called with the changes of each transaction, and return what ends this.
+        """Call a function with the changes of each transaction; return a function that ends this.
 
-        Subscribers are called in their order, after the transaction is in the mirror; records outside of any are a
-        transaction each. One that raises ends neither the transaction nor the others' turn: its error leaves when all
-        have been called.
+        Subscribers are called in order, after the transaction is in the mirror; each record outside a transaction is
+        its own transaction. An error of a subscriber stops neither the transaction nor the other subscribers: it is
+        raised after all have been called.
         """
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
     @property
     def has_subscribers(self) -> bool:
-        """Whether anybody wants to know what changes."""
+        """Whether there are subscribers."""
         return bool(self._subscribers)
 
     def begin(self) -> None:
-        """Begin to note what changes, until ``changes`` is called."""
+        """Start recording changes, until ``changes`` is called."""
         self._before = {}
 
     def changes(self) -> tuple[AdChange, ...]:
-        """Return what has changed since ``begin``, and end the noting."""
+        """Return the changes since ``begin``, and stop recording."""
         before, self._before = self._before or {}, None
         self.new.clear()
         found = []
@@ -582,7 +582,7 @@ class Mirror:
         return tuple(found)
 
     def settle(self) -> None:
-        """End what a transaction means for views and for 104; for whoever applies records without noting changes."""
+        """End a transaction without recorded changes: update the views and the effects of 104."""
         self.new.clear()
         self._cluster_views.clear()
 
@@ -593,10 +593,10 @@ class Mirror:
             raise failed[0]
 
     def _remember(self, key: str, ad: dict[str, str], low: str) -> None:
-        """Note an attribute's text before it changes, once."""
+        """Record an attribute's text before its first change."""
         before = self._before
         if before is not None and before.get(key, _NO_NAMES) is None:
-            return  # an ad of this transaction: nobody has seen it
+            return  # an ad of this transaction, not visible yet
         self._forget_view(key)
         if before is None:
             return
@@ -605,13 +605,13 @@ class Mirror:
             texts.setdefault(low, ad.get(low))
 
     def replace(self, other: Mirror) -> tuple[AdChange, ...]:
-        """Take over what another mirror holds, and return what is different; its subscribers stay with it."""
+        """Take over the contents of another mirror, and return the differences; subscribers remain."""
         found = self.differences(other)
         self.adopt(other)
         return found
 
     def differences(self, other: Mirror) -> tuple[AdChange, ...]:
-        """Return what makes this mirror what another one is."""
+        """Return the changes that turn this mirror into another one."""
         mine, theirs = self.ads, other.ads
         found = [AdChange(key, ChangeKind.DESTROYED) for key in mine if key not in theirs]
         for key in theirs:
@@ -622,19 +622,19 @@ class Mirror:
         return tuple(found)
 
     def adopt(self, other: Mirror) -> None:
-        """Take over what another mirror holds."""
+        """Take over the contents of another mirror."""
         self.sequence, self.created = other.sequence, other.created
         self.ads, self.values = other.ads, other.values
         self.settle()
 
 
 def _called(changes: tuple[AdChange, ...]) -> Callable[[Subscriber], Exception | None]:
-    """Return what calls a subscriber and returns its error, so that the others hear of the changes too."""
+    """Return a function that calls a subscriber and returns its error, so that the others are called too."""
 
     def call(subscriber: Subscriber) -> Exception | None:
         try:
             subscriber(changes)
-        except Exception as error:  # noqa: BLE001 - it leaves when all have been called
+        except Exception as error:  # noqa: BLE001 - raised after all have been called
             return error
         return None
 

@@ -1,4 +1,4 @@
-"""Lines of job_queue.log: records, keys, ads packed as bytes, and faults.
+"""Lines of job_queue.log: records, keys, packed ads, and faults.
 
 The lines are those of HTCondor 25.14 (``LogRecord``, ``classad_log.cpp``): the number of an operation, a blank, and
 words divided by blanks; the value of 103 goes to the end of the line.
@@ -7,12 +7,12 @@ words divided by blanks; the value of 103 goes to the end of the line.
 number  body                                        meaning
 ======  ==========================================  ======================================================
 101     ``<key> <MyType> <TargetType>``             a new ad; an empty type is written ``(empty)``
-102     ``<key>``                                   the ad is gone
+102     ``<key>``                                   delete an ad
 103     ``<key> <name> <value>``                    set an attribute; the value is an expression, old syntax
 104     ``<key> <name>``                            delete an attribute
 105     nothing, after the blank                    a transaction begins
-106     nothing or ``#`` and a comment              it ends: what stands between takes effect
-107     ``<number> CreationTimestamp <epoch s>``    first line: how often compacted, when the log was created
+106     nothing or ``#`` and a comment              it ends: the records in between take effect
+107     ``<number> CreationTimestamp <epoch s>``    first line: number of compactions, time of creation
 ======  ==========================================  ======================================================
 """
 
@@ -45,8 +45,8 @@ class Op(IntEnum):
 class Record(NamedTuple):
     """A line: the operation, the ad's key, an attribute's name or an ad's type, and a value.
 
-    Of HEADER ``key`` is the sequence number and ``value`` the time of creation, epoch seconds; of END ``value`` is the
-    comment; of NEW the TargetType, empty where the line has none.
+    For HEADER, ``key`` is the sequence number and ``value`` the time of creation in epoch seconds; for END, ``value``
+    is the comment; for NEW, the TargetType, empty if the line has none.
     """
 
     op: Op
@@ -56,10 +56,10 @@ class Record(NamedTuple):
 
 
 class BadRecord(ValueError):
-    """A line is no record; the argument says why, ``start`` and ``end`` where in the line (characters)."""
+    """A line is not a record; the argument is the reason, ``start`` and ``end`` the characters concerned."""
 
     def __init__(self, why: str, start: int, end: int, hint: str | None = None) -> None:
-        """Keep the reason, the piece and what should stand there."""
+        """Store the reason, the range and the expected text."""
         super().__init__(why, start, end, hint)
         self.why = why
         self.start = start
@@ -85,28 +85,28 @@ _SHAPES: Final = {
     Op.HEADER: "a sequence number, CreationTimestamp and epoch seconds",
 }
 _KNOWN: Final = "101 to 107"
-_OPERATION: Final = re.compile(r"\+?0*(10[1-7])(?![0-9])").match  # as strtoll reads it: what follows does not count
+_OPERATION: Final = re.compile(r"\+?0*(10[1-7])(?![0-9])").match  # as strtoll reads it: the rest is ignored
 _END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
 
 
 def ends_transaction(line: str) -> bool:
-    """Say whether a line begins as a transaction's end does; after a bad record the schedd reads no more of it."""
+    """Return whether a line begins like a transaction's end; after a bad record the schedd reads no more of it."""
     return _END(line) is not None
 
 
 def trailing_blanks(record: Record, line: str) -> bool:
-    """Say whether a line goes on after its last word, where the schedd looks for the next record and finds none."""
+    """Return whether blanks follow a line's last word, where the schedd looks for the next record and fails."""
     return record.op in _SHAPES and record.op is not Op.SET and line[-1] in _BLANKS
 
 
 def parse_record(line: str) -> Record:
-    """Return the record of a line, given without its line end; blanks may be doubled, as the schedd allows.
+    """Return the record of a line without its line end; blanks may be doubled, as the schedd allows.
 
-    A value is not looked at, but for NUL. Raises BadRecord.
+    A value is not checked except for NUL. Raises BadRecord.
     """
     nul = line.find("\0")
     if nul >= 0:
-        raise BadRecord("a NUL character: the schedd takes the log to end here", nul, nul + 1)
+        raise BadRecord("a NUL character: for the schedd the log ends here", nul, nul + 1)
     if line in (BEGIN, END):
         return Record(Op.BEGIN if line == BEGIN else Op.END)
     first = _WORDS.match(line)
@@ -123,7 +123,7 @@ def _operation(match: re.Match[str], line: str) -> Op:
     if found is not None:
         return Op(int(found[1]))
     start, end = match.span(1)
-    raise BadRecord(f"no operation of a job queue begins this line: they are {_KNOWN}", start, min(end, len(line)))
+    raise BadRecord(f"this line does not begin with an operation of a job queue: {_KNOWN}", start, min(end, len(line)))
 
 
 def _bracket(op: Op, line: str, at: int) -> Record:
@@ -132,10 +132,10 @@ def _bracket(op: Op, line: str, at: int) -> Record:
         raise BadRecord(f"{op.value} has no blank after it, which the schedd does not accept", 0, at, hint)
     rest = line[at + 1 :]
     if rest == "#":
-        raise BadRecord("no comment comes after the #, which the schedd does not accept", at + 1, len(line))
+        raise BadRecord("the comment after the # is missing, which the schedd does not accept", at + 1, len(line))
     if rest and not (op is Op.END and rest[0] == "#"):
         allowed = "a # and a comment" if op is Op.END else "nothing"
-        raise BadRecord(f"after {op.value} and a blank comes {allowed}", at + 1, len(line))
+        raise BadRecord(f"only {allowed} may follow {op.value} and a blank", at + 1, len(line))
     return Record(op, value=rest[1:])
 
 
@@ -159,7 +159,7 @@ def _body(op: Op, line: str, at: int) -> Record:
             raise BadRecord("the value is empty, which stops the schedd", len(line.rstrip(_BLANKS)), len(line), hint)
         return Record(op, words[0], words[1], rest)
     if rest:
-        raise BadRecord(f"{op.value} has {_SHAPES[op]} and nothing else", line.index(rest, ends[-1]), len(line))
+        raise BadRecord(f"{op.value} takes only {_SHAPES[op]}", line.index(rest, ends[-1]), len(line))
     if op is Op.NEW:
         return Record(op, words[0], _my_type(words[1]), "".join(words[2:]))
     if op is Op.HEADER:
@@ -174,7 +174,7 @@ def _my_type(word: str) -> str:
 def format_record(record: Record) -> str:
     """Return a record as HTCondor writes it, without a line end.
 
-    Raises ValueError for what cannot stand on one line.
+    Raises ValueError for a record that does not fit on one line.
     """
     op, key, name, value = record
     if op is Op.BEGIN:
@@ -189,49 +189,49 @@ def format_record(record: Record) -> str:
     else:
         line = " ".join(word for word in (str(op.value), key, name, value) if word)
     if parse_record(line)[:3] != (op, key, name) or "\n" in line:
-        raise ValueError(f"this cannot stand on one line of a job queue: {record}")
+        raise ValueError(f"this does not fit on one line of a job queue: {record}")
     return line
 
 
-_MOST = 20  # findings of one code; a log of a million bad lines gets no longer list
-_AROUND = 2_000  # characters of a line on either side of the piece: a finding does not keep a line of 100 MB
+_MOST = 20  # findings of one code, so that a million bad lines make no longer list
+_AROUND = 2_000  # characters of a line before and after the range, so that no finding holds a line of 100 MB
 
 
 class JobQueueError(CrondorError, ValueError):
-    """Something about a job queue that the caller cannot go on with."""
+    """An error of a job queue that stops its caller."""
 
 
 class DamagedLog(JobQueueError):
-    """A log that the schedd would not start with: a transaction in it cannot be read. The file is left as it is."""
+    """A log that the schedd would not start with: it has an unreadable transaction. The file is unchanged."""
 
 
 class QueueLocked(JobQueueError):
-    """Another process writes this queue."""
+    """Another process is writing this queue."""
 
 
 class QueueIO(JobQueueError, OSError):
-    """The disk refused: full, read-only, gone. What was committed before is not touched by it."""
+    """A failure of the disk: full, read-only, missing. Committed transactions are unaffected."""
 
 
 class NotAQueueLog(JobQueueError):
-    """A file that has lines, and none of them is a record of a queue."""
+    """A file with lines, none of which is a record of a queue."""
 
 
 class InvalidChange(JobQueueError):
-    """A transaction asks for what no log can hold: an ad that is not there, a value that is no expression."""
+    """A change that no log can store: of a missing ad, to a value that is not an expression."""
 
 
 class LogFindings:
-    """Findings of one log in their order, at most twenty of a code and then one that counts the rest."""
+    """Findings of one log in order, at most twenty of a code, then a count of the rest."""
 
     def __init__(self, name: str) -> None:
-        """Begin empty; ``name`` is what people know the log by."""
+        """Start empty; ``name`` is the log's name in messages."""
         self.name = name
         self._found: list[Diagnostic] = []
         self._counts: Counter[str] = Counter()
 
     def take(self) -> tuple[Diagnostic, ...]:
-        """Return the findings, and begin anew."""
+        """Return the findings, and start again."""
         more = [
             Diagnostic(code, f"and {count - _MOST:,} more of this", Severity.NOTE, Source("", self.name).span())
             for code, count in self._counts.items()
@@ -251,7 +251,7 @@ class LogFindings:
         hint: str | None = None,
         piece: tuple[int, int] | None = None,
     ) -> None:
-        """Note something about a line, given as its number from 1 and its text; ``piece`` of it is underlined."""
+        """Add a finding about a line, given as its number from 1 and its text; ``piece`` of it is underlined."""
         self._counts[code] += 1
         if self._counts[code] > _MOST:
             return
@@ -262,12 +262,12 @@ class LogFindings:
         self._found.append(Diagnostic(code, message, severity, span, hint))
 
     def bad_record(self, error: BadRecord, line: tuple[int, str], what: str, severity: Severity) -> None:
-        """Note a line that is no record, and what becomes of it."""
+        """Add a finding about a line that is not a record, and what is done with it."""
         self.add("queue-log-record", f"{error}; {what}", line, severity, error.hint, (error.start, error.end))
 
 
 def refused_by_disk(path: Path | str, doing: str, error: OSError, hint: str | None = None) -> QueueIO:
-    """Return the error for what the operating system refused."""
+    """Return an error for an operation that the system refused."""
     reason = error.strerror or str(error)
     span = Source("", str(path)).span()
     return QueueIO(Diagnostic("queue-io", f"{doing}: {reason}", span=span, help=hint))
@@ -284,18 +284,18 @@ _MAX: Final = (1 << 31) - 1
 
 # The spelling is HTCondor 25.14's (``JOB_ID_KEY``): a cluster ad is ``0<cluster>.-1``, with a leading zero.
 class JobId(NamedTuple):
-    """A job's number: that of its cluster, from 1, and its own in there, from 0."""
+    """A job's number: its cluster, from 1, and its number there, from 0."""
 
     cluster: int
     proc: int
 
     def __str__(self) -> str:
-        """Return ``cluster.proc``, which is also the key of its ad."""
+        """Return ``cluster.proc``, also the key of its ad."""
         return f"{self.cluster}.{self.proc}"
 
     @classmethod
     def parse(cls, text: str) -> JobId | None:
-        """Return the job that a key in canonical spelling stands for; None if it is no job's."""
+        """Return the job of a key in canonical spelling; None if it is not a job's."""
         match = _JOB(text)
         return None if match is None else cls(int(match[1]), int(match[2]))
 
@@ -306,7 +306,7 @@ def cluster_key(cluster: int) -> str:
 
 
 def cluster_of(key: str) -> int | None:
-    """Return the cluster whose ad a key in canonical spelling stands for; None if it is no cluster's."""
+    """Return the cluster of a cluster ad's key in canonical spelling; None if it is not a cluster's."""
     match = _KEY(key)
     if match is None or int(match[2]) != _CLUSTER_PROC or int(match[1]) <= 0:
         return None
@@ -314,13 +314,13 @@ def cluster_of(key: str) -> int | None:
 
 
 def is_key(key: str) -> bool:
-    """Say whether a key is two numbers that HTCondor can hold; what is none it takes for ``0.0`` or another ad's."""
+    """Return whether a key is two numbers that HTCondor can store; other keys it takes for ``0.0`` or another ad's."""
     match = _KEY(key)
     return match is not None and abs(int(match[1])) <= _MAX and abs(int(match[2])) <= _MAX
 
 
 def canonical(key: str) -> str:
-    """Return the one spelling of a key: the schedd compares the numbers, so ``1.-1`` is ``01.-1``."""
+    """Return the canonical spelling of a key: the schedd compares the numbers, so ``1.-1`` is ``01.-1``."""
     match = _KEY(key)
     if match is None:
         return key
@@ -329,18 +329,18 @@ def canonical(key: str) -> str:
 
 
 IMPLIED: Final = {"mytype": "MyType", "targettype": "TargetType"}
-"""What a 101 gives an ad: the names by name in lower case."""
+"""The attributes that a 101 sets: names by lowercase name."""
 
 _EDITS: Final = f"{BEGIN}\n".encode()
 _SET, _DELETE = "103", "104"
-_STEP: Final = 9  # an ad that grows is looked at once in 512 bytes
-_COMMON: Final = 4  # letters that names to be looked for have in common, for the first look
+_STEP: Final = 9  # a growing ad is checked once in 512 bytes
+_COMMON: Final = 4  # letters shared by names to look for, for a quick first check
 
 
 # A packed ad is the lines of its records in the order of the log, line ends and keys and all: the 101 that makes it,
 # and 103s and 104s. A 105 among them says where edits begin.
 def implied(my_type: str) -> dict[str, str]:
-    """Return what a 101 with a MyType gives an ad: texts by name in lower case."""
+    """Return the attributes that a 101 with a MyType sets: texts by lowercase name."""
     quoted = my_type.replace('"', '\\"')
     found = {"mytype": f'"{quoted}"'}
     if lower(my_type) == "job":
@@ -349,7 +349,7 @@ def implied(my_type: str) -> dict[str, str]:
 
 
 def find(packed: bytes, low: str) -> str | None:
-    """Return the text of an attribute, given by its name in lower case; None where the ad has none."""
+    """Return the text of an attribute, given by its lowercase name; None if the ad lacks it."""
     folded, key = packed.lower(), _key(packed)
     name = low.encode("utf-8", "surrogateescape")
     sign = b"\n103 %b %b " % (key, name)
@@ -363,7 +363,7 @@ def find(packed: bytes, low: str) -> str | None:
 
 
 def parts(packed: bytes, low_of: Callable[[str], str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return texts and the spelling of names, the first of each, by name in lower case; ``low_of`` lowers one."""
+    """Return texts and first spellings by lowercase name; ``low_of`` lowers a name."""
     texts = implied(_packed_type(packed))
     names = {low: IMPLIED[low] for low in texts}
     for line in _decoded(packed).split("\n"):
@@ -381,7 +381,7 @@ def parts(packed: bytes, low_of: Callable[[str], str]) -> tuple[dict[str, str], 
 
 
 def edited(packed: bytes, records: bytes, low_of: Callable[[str], str]) -> bytes:
-    """Return an ad with more records; it never grows to much more than what it has."""
+    """Return an ad with more records; it never grows much beyond its current content."""
     if packed.index(b"\n") == len(packed) - 1:
         return packed + records
     made = packed + _EDITS + records
@@ -397,16 +397,16 @@ def edited(packed: bytes, records: bytes, low_of: Callable[[str], str]) -> bytes
 
 
 class Probe:
-    """Says whether an ad has any of some attributes, faster than by looking for each."""
+    """Tests whether an ad has any of some attributes, faster than by looking for each."""
 
     def __init__(self, lows: Iterable[str]) -> None:
-        """Take names in lower case."""
+        """Take lowercase names."""
         self._lows = tuple(lows)
         signs = {"" if low in IMPLIED else f" {low[:_COMMON]}" for low in self._lows}
         self._signs = tuple(sign.encode("utf-8", "surrogateescape") for sign in signs)
 
     def __call__(self, ad: dict[str, str] | bytes) -> bool:
-        """Look into an ad, packed or not."""
+        """Check an ad, packed or not."""
         if not isinstance(ad, bytes):
             return any(low in ad for low in self._lows)
         text = ad.lower()

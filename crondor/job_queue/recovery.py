@@ -1,8 +1,8 @@
-"""From the lines of a log to the queue they leave: whole transactions only, with damage reported.
+"""Rebuild a queue from the lines of a log: whole transactions only, with damage reported.
 
-The rules are those the schedd recovers by (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): a record
-that cannot be read ends the log if no 106 follows it, and stops the schedd if one does. Where the schedd loses what was
-committed (a blank line, CRLF, no line end after the last 106, single records after a bad one) it is kept here.
+The rules are the schedd's (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): an unreadable record ends
+the log if no 106 follows it, and stops the schedd if one does. Committed records that the schedd loses (after a blank
+line, CRLF, no line end after the last 106, single records after a bad one) are recovered here.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _JOB: Final = rb"(%s)\.(0|%s)" % (_ID_NUMBER, _ID_NUMBER)
 _OTHER: Final = rb"0%s\.-1|%s\.-2|0\.(?:0|%s)" % (_ID_NUMBER, _ID_NUMBER, _ID_NUMBER)
 _KEY: Final = rb"(?:%s\.(?:0|%s)|%s)" % (_ID_NUMBER, _ID_NUMBER, _OTHER)
 _NAME: Final = rb"[!-~]+"
-_VALUE: Final = (  # by what it begins with, which is how the engine of expressions chooses
+_VALUE: Final = (  # by first character, which is how the regex engine chooses
     rb'(?:[1-9][0-9]{0,17}(?:\.[0-9]{1,20})?|"[^"\\\n\0]*"|0(?:\.[0-9]{1,20})?|false|true|undefined'
     rb"|-(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?)\n"
 )
-_MORE: Final = b"{0,1000}"  # lines at once: a run may be as long as the log, and the engine remembers each line
+_MORE: Final = b"{0,1000}"  # lines at once: a run may be as long as the log, and the regex engine remembers each line
 _RUNS: Final = re.compile(
     b"|".join(
         (
@@ -58,36 +58,36 @@ _RUNS: Final = re.compile(
     % {b"job": _JOB, b"other": _OTHER, b"key": _KEY, b"name": _NAME, b"value": _VALUE, b"more": _MORE}
 )
 _NEW, _SET, _ODD, _BEGIN, _END, _DELETE, _DESTROY = 5, 6, 8, 9, 10, 12, 13  # the last group of each
-_KEYS: Final = {_SET: _SET, _ODD: _ODD - 1, _DELETE: _DELETE - 1}  # of records that change an ad: where its key is
+_KEYS: Final = {_SET: _SET, _ODD: _ODD - 1, _DELETE: _DELETE - 1}  # the group of the key, for records that change an ad
 _MOST_READ: Final = 1 << 13
 _LONGEST_READ: Final = 1 << 11
 
 
-# Usual is what a schedd writes: keys in their one spelling, single blanks, and values. One expression finds each run of
-# records of an ad and checks the values that are literals; other values are read once for all ads that have them.
+# Usual records are those a schedd writes: canonical keys, single blanks, and values. One regular expression finds each
+# run of records of an ad and checks literal values; other values are parsed once for all ads that have them.
 class Bulk:
-    """Takes stretches of a log into a mirror that notes no changes."""
+    """Applies stretches of a log to a mirror that records no changes."""
 
     def __init__(self) -> None:
-        """Begin without a mirror: each call of ``take`` names it."""
+        """Start without a mirror: each call of ``take`` passes it."""
         self.had_transactions = False
         self._mirror = Mirror()
-        self._read: set[bytes] = set()  # names with values that are expressions
-        self._raw = b""  # the key of the ad whose records are not in the mirror yet
+        self._read: set[bytes] = set()  # names with valid expressions as values
+        self._raw = b""  # the key of the ad whose records are not yet in the mirror
         self._key = ""
-        self._ad: bytes | None = None  # what the mirror has of it
+        self._ad: bytes | None = None  # its present content in the mirror
         self._is_held = True  # whether the mirror holds this ad
 
     def take(  # noqa: C901, PLR0912 - all of reading is in this loop: a call for what each turn does costs 6 %
         self, mirror: Mirror, data: bytes, at: int, stop: int, *, under_way: bool, ended: bool, ends: bool
     ) -> tuple[int, bool]:
-        """Take records up to the first that is unusual; return where that is, and if a transaction is under way there.
+        """Apply records up to the first unusual one; return its place, and whether a transaction is open there.
 
-        A record begins at ``at``. ``under_way``: a transaction is so there. ``ended``: all records count, so that one
-        may begin; ``ends``: its end is nothing special.
+        A record begins at ``at``. ``under_way``: a transaction is open there. ``ended``: all records are committed, so
+        that a transaction may begin; ``ends``: its end needs no special treatment.
         """
         self._mirror, live = mirror, mirror.live
-        start = end = at  # of the records of one ad
+        start = end = at  # range of the records of one ad
         for match in _RUNS.finditer(data, at, stop):
             kind = match.lastindex
             if kind in _KEYS:
@@ -128,7 +128,7 @@ class Bulk:
         return at, under_way
 
     def _create(self, match: re.Match[bytes], *, live: bool) -> bool:
-        """Make an ad; say whether there was none."""
+        """Create an ad; return whether it is new."""
         raw, cluster, proc = match.group(1, 2, 3)
         self._is_held = self._holds(raw)
         if not self._is_held:
@@ -145,7 +145,7 @@ class Bulk:
         return True
 
     def _turn(self, raw: bytes) -> bool:
-        """Turn to another ad; say whether it is there, and packed."""
+        """Switch to another ad; return whether it exists and is packed."""
         self._is_held = self._holds(raw)
         if not self._is_held:
             self._raw = raw
@@ -161,11 +161,11 @@ class Bulk:
         return self._mirror.only is None or self._mirror.only.wants(key)
 
     def _hides(self, name: bytes) -> bool:
-        """Say whether the cluster has what a record deletes of its job."""
+        """Return whether the cluster has an attribute that a record deletes from its job."""
         return self._key not in self._mirror.new and self._mirror.inherits(self._key, name.decode().lower())
 
     def _flush(self, data: bytes, start: int, end: int) -> None:
-        """Put the records of an ad into the mirror."""
+        """Add the records of an ad to the mirror."""
         raw, self._raw = self._raw, b""
         if not raw or not self._is_held:
             return
@@ -178,7 +178,7 @@ class Bulk:
             self._mirror.ads.edit(self._key, self._ad, records)
 
     def _reads(self, line: bytes) -> bool:
-        """Say whether a name's value is an expression."""
+        """Return whether the value of a name is an expression."""
         value = line.partition(b" ")[2].decode("utf-8", "surrogateescape")
         try:
             self._mirror.values[value]
@@ -191,10 +191,10 @@ class Bulk:
         return True
 
 
-_NO_END: Final = "the schedd would lose this transaction; its records are all here and it is kept"
+_NO_END: Final = "the schedd would lose this transaction; it is complete, and is used"
 _MOST_BAD: Final = 100
 _BLANKS: Final = " \t\v\f\r"
-_LOST: Final = "the schedd would silently drop everything after it; the rest is kept"
+_LOST: Final = "the schedd would silently drop everything after it; the rest is used"
 _NO_EFFECT: Final = {
     RecordOutcome.NO_SUCH_AD: (
         "queue-log-unknown-ad",
@@ -213,40 +213,40 @@ _HEADER_HINT: Final = "the first line of a log is `107 <number> CreationTimestam
 
 
 class Recovery:
-    """Takes the lines of a log in order, in pieces of any size, and brings a mirror to what they say.
+    """Applies the lines of a log in order, in pieces of any size, to a mirror.
 
-    ``tolerant`` is for following a log that another process writes: a bad record is reported and left out, and the
-    rest of its transaction counts. Otherwise ``finish`` raises DamagedLog where the schedd would not start.
+    ``tolerant`` is for following a log that another process writes: a bad record is reported and skipped, and the rest
+    of its transaction counts. Otherwise ``finish`` raises DamagedLog if the schedd would not start.
 
-    ``clean`` says whether more may be appended to the log as it is; ``had_transactions`` whether it has any, which is
-    when the schedd compacts it at its start.
+    ``clean``: more may be appended to the log as it is; ``had_transactions``: it has transactions, so that the schedd
+    compacts it when it starts.
     """
 
     def __init__(self, mirror: Mirror, name: str, *, tolerant: bool = False) -> None:
-        """Begin before the first line."""
+        """Start before the first line."""
         self.mirror = mirror
         self.findings = LogFindings(name)
         self.tolerant = tolerant
-        self.line = 0  # the number of the last line taken; those that wait come after it
+        self.line = 0  # the number of the last line applied; waiting lines follow
         self.records = 0
         self.clean = True
         self.had_transactions = False
-        self._open: list[str] | None = None  # the lines of the transaction that has begun
+        self._open: list[str] | None = None  # the lines of the open transaction
         self._opened = 0
         self._bad: list[tuple[BadRecord, tuple[int, str]]] = []
         self._refused = False
         self._changes: list[tuple[AdChange, ...]] | None = None
         self._crlf = False
         self._bulk = Bulk()
-        self._waiting: list[bytes] = []  # a transaction of usual beginning whose end has not come, as it was fed
+        self._waiting: list[bytes] = []  # an open transaction with a usual start, as it was fed
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction has begun whose end has not come yet."""
+        """Whether a transaction has begun and not ended."""
         return self._open is not None or bool(self._waiting)
 
     def feed(self, data: bytes) -> None:
-        """Take whole lines, with their line ends, and note no changes: the fast way."""
+        """Apply whole lines, with their line ends, without recording changes: the fast way."""
         data = b"\n" + data
         if self._waiting:
             if _ANY_END(data) is None:
@@ -255,7 +255,7 @@ class Recovery:
             data = b"".join([b"\n", *self._waiting, data[1:]])
             self._waiting = []
         at = 1
-        end = _behind_last_end(data)
+        end = _after_last_end(data)
         if end:
             self._release(self._opened + 1)
             at = self._take_bulk(data, at, end, ended=True)
@@ -267,16 +267,16 @@ class Recovery:
         self.mirror.settle()
 
     def _let_wait(self, data: bytes, at: int) -> int:
-        """Keep a transaction of usual beginning until its end is there; return where the rest begins."""
+        """Store a transaction with a usual start until it ends; return where the rest begins."""
         if self._open is not None or at == len(data) or _ANY_END(data, at) is not None:
             return at
         self._waiting = [data[at:]]
         return len(data)
 
     def _take_bulk(self, data: bytes, at: int, stop: int, *, ended: bool) -> int:
-        """Take lines that count whatever follows, so that none needs to wait, and return where the rest begins.
+        """Apply lines that are committed, whatever follows, and return where the rest begins.
 
-        ``ended``: a transaction ends at ``stop``, and so all count; else those before the next transaction do.
+        ``ended``: a transaction ends at ``stop``, so all count; otherwise only those before the next transaction do.
         """
         while at < stop:
             under_way = self._open is not None
@@ -302,7 +302,7 @@ class Recovery:
         return at
 
     def follow(self, lines: Sequence[str]) -> list[tuple[AdChange, ...]]:
-        """Take whole lines, and return what each transaction changed."""
+        """Apply whole lines, and return the changes of each transaction."""
         self._end_waiting()
         self._changes = []
         for line in lines:
@@ -312,9 +312,9 @@ class Recovery:
         return found
 
     def finish(self, rest: str = "") -> None:
-        """End the log with what stands after its last line end.
+        """End the log with the text after its last line end.
 
-        Raises DamagedLog with all that was found where the schedd would not start.
+        Raises DamagedLog with all findings if the schedd would not start.
         """
         self._end_waiting()
         self.records = self.line
@@ -323,7 +323,7 @@ class Recovery:
         if self._bad:
             self.clean = False
             for error, line in self._bad:
-                what = "no transaction ends after it, so the schedd drops it and all that follows; the rest is kept"
+                what = "no transaction ends after it, so the schedd drops it and everything after it; the rest is used"
                 self.findings.bad_record(error, line, what, Severity.WARNING)
         if self._open is not None:
             self.clean = False
@@ -339,19 +339,17 @@ class Recovery:
             raise DamagedLog(self.findings.take())
 
     def check_header(self) -> None:
-        """Say so if a log that has lines does not begin with 107."""
+        """Report a log whose first line is not 107."""
         if (self.line or self._waiting) and self.mirror.sequence is None:
-            message = (
-                "the first line (107) is missing: the schedd starts with such a log, condor_job_router stops at it"
-            )
+            message = "the first line (107) is missing: the schedd starts with such a log, condor_job_router does not"
             self.clean = False
             self.findings.add("queue-log-no-header", message, (1, ""), hint=_HEADER_HINT)
 
     def _check_next_cluster(self) -> None:
-        """Say so if the queue's counter is behind its jobs (``InitJobQueue``)."""
+        """Report a counter that is lower than the queue's clusters (``InitJobQueue``)."""
         next_cluster = self.mirror.next_cluster()
         if next_cluster is not None:
-            message = f"NextClusterNum is behind the jobs: the schedd does not start; {next_cluster} is the next number"
+            message = f"NextClusterNum is too low, so the schedd does not start; the next number is {next_cluster}"
             self.clean = False
             self.findings.add("queue-log-next-cluster", message, (self.line, ""))
 
@@ -362,18 +360,18 @@ class Recovery:
             self.findings.add("queue-log-no-newline", f"the last line has no line end: {_NO_END}", (self.line, rest))
             self._commit()
             return
-        message = "the last line is torn: it has no line end, was never committed and is left out"
+        message = "the last line is torn: it has no line end, was never committed and is skipped"
         self.findings.add("queue-log-torn", message, (self.line, rest))
 
     def _end_waiting(self) -> None:
-        """Take the lines that wait one by one: what comes now may not be the usual."""
+        """Apply the waiting lines one by one, since what follows may be unusual."""
         waiting, self._waiting = self._waiting, []
         for line in to_lines(b"".join(waiting)):
             self.line += 1
             self._take(line)
 
     def _take(self, line: str) -> None:
-        """Take a line: one of a transaction under way waits for its end."""
+        """Apply a line; a line of an open transaction waits for its end."""
         if line == END and self._open is not None and not self._bad:
             self._commit()
             return
@@ -405,10 +403,10 @@ class Recovery:
             self._note_end()
 
     def _parse(self, line: str) -> Record | None:
-        """Return a line's record; None for a line that says nothing. Raises BadRecord."""
+        """Return a line's record; None for a line without effect. Raises BadRecord."""
         if line.endswith("\r"):
             if not self._crlf:
-                message = "this log has Windows line ends: the schedd would see an empty queue; they are read as if not"
+                message = "this log has Windows line ends: the schedd would see an empty queue; here they are accepted"
                 self.findings.add("queue-log-crlf", message, (self.line, line.rstrip("\r")))
             self._crlf = True
             self.clean = False
@@ -423,19 +421,19 @@ class Recovery:
         if trailing_blanks(record, line):
             self._unclean("queue-log-trailing-blank", f"a blank at the end of the line: {_LOST}", line)
         elif record.op is Op.NEW and not record.value:
-            message = "TargetType is missing: the schedd would take the next line's beginning for it; both are kept"
+            message = "TargetType is missing: the schedd would read it from the next line; both lines are used"
             self._unclean("queue-log-no-target", message, line)
         return record
 
     def _unclean(self, code: str, message: str, line: str) -> None:
-        """Note what the schedd would stumble over in the line under way, so that the log must be written anew."""
+        """Report text in the current line that breaks the schedd, so that the log must be rewritten."""
         self.findings.add(code, message, (self.line, line))
         self.clean = False
 
     def _note_bad(self, error: BadRecord, at: tuple[int, str], *, committed: bool = False) -> None:
-        """Note a bad record; ``committed``: the end of its transaction has been read."""
+        """Report a bad record; ``committed``: the end of its transaction has been read."""
         if self.tolerant:
-            self.findings.bad_record(error, at, "it is left out", Severity.WARNING)
+            self.findings.bad_record(error, at, "it is skipped", Severity.WARNING)
             return
         self._bad.append((error, at))
         if committed or self._refused or (len(self._bad) > 1 and ends_transaction(at[1])):
@@ -443,7 +441,7 @@ class Recovery:
         del self._bad[_MOST_BAD:]
 
     def _refuse(self) -> None:
-        """Report the bad records as what the schedd would not start with: a transaction ends after them."""
+        """Report the bad records that stop the schedd: a transaction ends after them."""
         self._refused = True
         what = "a transaction ends after it, so the schedd does not start with this log (exit status 4)"
         for error, at in self._bad:
@@ -454,20 +452,20 @@ class Recovery:
         if self._bad:
             self._refuse()
         if self._open is None:
-            message = "a transaction ends that has not begun: the line has no effect"
+            message = "no transaction has begun: this end has no effect"
             self.findings.add("queue-log-unmatched-end", message, (self.line, line))
             return
         self._commit()
 
     def _commit(self) -> None:
-        """Apply the lines that wait, and end their transaction."""
+        """Apply the waiting lines, and end their transaction."""
         self._note_begin()
         self._release(self._opened + 1)
         self._open = None
         self._note_end()
 
     def _release(self, first: int) -> None:
-        """Apply the lines that wait: the end of their transaction is there. ``first`` is the first one's number."""
+        """Apply the waiting lines, whose transaction has ended. ``first`` is the number of the first line."""
         waiting = self._open
         if not waiting:
             return
@@ -496,18 +494,18 @@ class Recovery:
 
     def _head(self, record: Record, line: str) -> None:
         if self.line > 1:
-            message = "the log's first line stands here once more: it counts, and the log may be two put together"
+            message = "this is a first line again: it counts, and the log may be two logs joined"
             self.findings.add("queue-log-header", message, (self.line, line), hint=_HEADER_HINT)
         found = [_NUMBER(word) for word in (record.key, record.value)]
         if not all(match is not None and match.end() == len(match.string) for match in found):
-            message = "a number is expected here twice: the schedd takes what begins as one, and else 0"
+            message = "two numbers are expected here: the schedd reads the digits at the start, or 0"
             self._unclean("queue-log-header", message, line)
         self.mirror.sequence, self.mirror.created = (0 if match is None else int(match[0]) for match in found)
 
     def _apply(self, record: Record, number: int, line: str, *, committed: bool) -> None:
-        """Apply a record that counts; ``committed``: it is of a transaction."""
+        """Apply a committed record; ``committed``: it is part of a transaction."""
         if record.op is Op.BEGIN:
-            message = "a transaction begins in another one, as after a crash: they are taken for one, as in HTCondor"
+            message = "a transaction begins in another one, as after a crash: they count as one, as in HTCondor"
             self.findings.add("queue-log-nested", message, (number, line))
             return
         if record.op is Op.HEADER:
@@ -524,14 +522,14 @@ class Recovery:
 
 
 def to_lines(data: bytes) -> list[str]:
-    """Return the lines of bytes that end with a line end; what is not UTF-8 survives as surrogate escapes."""
+    """Return the lines of bytes that end with a line end; invalid UTF-8 becomes surrogate escapes."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     lines.pop()
     return lines
 
 
-def _behind_last_end(data: bytes) -> int:
-    """Return the place after the last line that ends a transaction for certain; 0: there is none."""
+def _after_last_end(data: bytes) -> int:
+    """Return the place after the last line that certainly ends a transaction, 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n106 ", 0, at)) >= 0:
         found = _CERTAIN_END(data, at)
@@ -546,7 +544,7 @@ def _no_expression(error: ClassAdSyntaxError, record: Record, line: str) -> BadR
     value = record.value.strip()
     shift = line.rfind(value) if value else 0
     start, end = (0, len(value)) if found.span is None else (found.span.start, found.span.end)
-    return BadRecord(f"no expression: {found.message}", shift + start, shift + end, found.help)
+    return BadRecord(f"invalid expression: {found.message}", shift + start, shift + end, found.help)
 
 
 _CHUNK: Final = 1 << 20
@@ -554,10 +552,10 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True)
 class LogReading:
-    """What reading a log found.
+    """The result of reading a log.
 
-    ``records`` counts its lines. ``clean``: more may be appended to it as it is; else the schedd compacts it first,
-    and so does JobQueue. ``had_transactions``: it was not compacted when its writer ended.
+    ``records`` counts its lines. ``clean``: more may be appended as it is; otherwise the schedd compacts it first, and
+    so does JobQueue. ``had_transactions``: it was not compacted when its writer ended.
     """
 
     mirror: Mirror
@@ -570,8 +568,8 @@ class LogReading:
 def read_log(path: Path | str, *, live: bool = False) -> LogReading:
     """Return the queue of a log file as the schedd would recover it; the file is only read.
 
-    ``live`` asks for the view of the schedd that is running and writes this log (see Mirror). A transaction that has
-    not ended is left out. Raises DamagedLog where the schedd would not start, with every fault found, and QueueIO.
+    ``live`` selects the view of the running schedd that writes this log (see Mirror). An open transaction is left out.
+    Raises QueueIO, and DamagedLog with every fault if the schedd would not start.
     """
     try:
         with os.fdopen(open_plain(path), "rb") as file:
@@ -581,7 +579,7 @@ def read_log(path: Path | str, *, live: bool = False) -> LogReading:
 
 
 def read_records(file: BinaryIO, name: str, *, live: bool = False) -> LogReading:
-    """Return the queue of an open log; ``name`` is what its faults call it.
+    """Return the queue of an open log; ``name`` is its name in messages.
 
     Raises DamagedLog, and OSError.
     """
@@ -598,7 +596,7 @@ def read_records(file: BinaryIO, name: str, *, live: bool = False) -> LogReading
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Return the rest of a file in pieces that end with a line end, and last what has none."""
+    """Yield the rest of a file in pieces that end with a line end, and last the text without one."""
     rest: list[bytes] = []
     while chunk := file.read(_CHUNK):
         end = chunk.rfind(b"\n") + 1

@@ -1,8 +1,7 @@
-"""The queue of one writer: its lock, transactions that are on the disk when they end, and compaction.
+"""A queue with one writer: its lock, its durable transactions, and compaction.
 
-What is written, in which order and how it is recovered is the schedd's way (HTCondor 25.14, ``ClassAdLog``,
-``TruncateClassAdLog``, ``SaveHistoricalClassAdLogs``): a schedd can take
-over the log, and this a schedd's.
+The format, the order of writes and the recovery are the schedd's (HTCondor 25.14, ``ClassAdLog``,
+``TruncateClassAdLog``, ``SaveHistoricalClassAdLogs``): a schedd can take over a log written here, and the reverse.
 """
 
 from __future__ import annotations
@@ -52,20 +51,20 @@ if sys.platform != "win32":
 
 
 Waiting: TypeAlias = Callable[[], bool]
-"""Called while another process has a lock: waits a little, and says whether to try again."""
+"""Called while another process has a lock: waits a little, and returns whether to try again."""
 
 
-# The schedd itself takes no such lock: whoever writes a log beside a running schedd destroys it.
+# The schedd takes no such lock: writing a log that a running schedd writes destroys it.
 def at_once() -> bool:
-    """Wait for nobody."""
+    """Do not wait."""
     return False
 
 
 class Lock:
-    """A lock that is held until ``close``."""
+    """A lock held until ``close``."""
 
     def __init__(self, path: Path, disk: Disk, wait: Waiting = at_once) -> None:
-        """Take the lock file, making it where there is none. Raises QueueLocked and QueueIO."""
+        """Take the lock file, creating it if it is missing. Raises QueueLocked and QueueIO."""
         try:
             self._descriptor = disk.open(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
@@ -77,7 +76,7 @@ class Lock:
             raise
 
     def _take(self, path: Path, wait: Waiting) -> None:
-        """Take the lock, or refuse. Raises QueueLocked and QueueIO."""
+        """Take the lock, or raise QueueLocked or QueueIO."""
         try:
             while not self._is_taken():
                 if not wait():
@@ -87,22 +86,22 @@ class Lock:
         except OSError as error:
             raise refused_by_disk(path, "this lock cannot be taken", error) from error
         message = "another process writes this queue: two writers would destroy it"
-        hint = "end the other one, or follow the log, which needs no lock"
+        hint = "stop the other one, or follow the log, which needs no lock"
         raise QueueLocked(Diagnostic("queue-locked", message, span=Source("", str(path)).span(), help=hint))
 
     def _is_taken(self) -> bool:
-        """Take the lock, or say that another process has it. Raises OSError."""
+        """Try to take the lock; return whether another process has it. Raises OSError."""
         try:
-            if sys.platform != "win32":  # schedds run on Linux; elsewhere nothing keeps a second writer away
+            if sys.platform != "win32":  # schedds run on Linux; on Windows nothing prevents a second writer
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
     def keep_from_daemons(self) -> bool:
-        """Lock the file for HTCondor's daemons too, whose locks are POSIX's; say whether none of them has it.
+        """Also lock the file against HTCondor's daemons, which use POSIX locks; return whether none of them has it.
 
-        Such a lock belongs to the process: it ends where that closes any descriptor of the file.
+        Such a lock belongs to the process: closing any descriptor of the file releases it.
         """
         try:
             if sys.platform != "win32":
@@ -114,11 +113,11 @@ class Lock:
         return True
 
     def is_at(self, path: Path) -> bool:
-        """Say whether a path still leads to the file that is locked."""
+        """Return whether a path still leads to the locked file."""
         return leads_to(path, self._descriptor)
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 
@@ -133,30 +132,30 @@ _PRIVATE: Final = -2
 
 # HTCondor: Transaction::Commit.
 class Transaction:
-    """The changes of one transaction; reading sees them, nobody else does until it ends.
+    """The changes of one transaction; only this transaction sees them until it ends.
 
-    An ad is named by its key (``"01.-1"``, ``"0.0"``) or a JobId. A wrong change raises InvalidChange at once and
-    leaves the ones before as they are.
+    An ad is given by its key (``"01.-1"``, ``"0.0"``) or a JobId. An invalid change raises InvalidChange at once, and
+    leaves earlier changes in place.
     """
 
     def __init__(self, mirror: Mirror) -> None:
-        """Begin without a change."""
+        """Start without changes."""
         self._mirror = mirror
         self.records: list[Record] = []
         self.moves: list[tuple[History, ClassAd, int]] = []
-        self._ads: dict[str, dict[str, str] | None] = {}  # as they will be; None: gone
-        self._more: dict[int, int] = {}  # by how many a cluster's jobs have changed
-        self._spelled: dict[str, str] = {}  # names in lower case: as they are first written here
-        self._low: dict[str, str] = {}  # names that were written here, in lower case
+        self._ads: dict[str, dict[str, str] | None] = {}  # changed ads; None: deleted
+        self._more: dict[int, int] = {}  # changes of the clusters' numbers of jobs
+        self._spelled: dict[str, str] = {}  # the first spelling here, by lowercase name
+        self._low: dict[str, str] = {}  # lowercase forms of the names written here
 
     # Reading
 
     def __contains__(self, ad: str | JobId) -> bool:
-        """Say whether there will be such an ad."""
+        """Return whether the ad will exist."""
         return self._own(self._mirror.key(ad)) is not None
 
     def text(self, ad: str | JobId, name: str) -> str | None:
-        """Return the text an attribute will have, a job's from its cluster where it has none. Raises InvalidChange."""
+        """Return an attribute's new text, for a job also its cluster's. Raises InvalidChange."""
         key = self._mirror.key(ad)
         low = lower(name)
         found = self._there(key).get(low)
@@ -177,7 +176,7 @@ class Transaction:
         return found
 
     def _to_change(self, key: str) -> dict[str, str]:
-        """Return an ad's texts as a copy of the transaction's own."""
+        """Return the transaction's own copy of an ad's texts."""
         texts = self._ads.get(key)
         if texts is None:
             texts = self._ads[key] = dict(self._there(key))
@@ -186,14 +185,14 @@ class Transaction:
     # Changing
 
     def create(self, ad: str | JobId, my_type: str = "Job") -> None:
-        """Make an ad; ``my_type`` becomes its MyType, and a Job gets TargetType Machine. Raises InvalidChange."""
+        """Create an ad; ``my_type`` becomes its MyType, and a Job gets TargetType Machine. Raises InvalidChange."""
         key = self._mirror.key(ad)
         if self._own(key) is not None:
-            _refuse(key, "this ad is there already", "set its attributes")
+            _refuse(key, "this ad exists already", "set its attributes")
         if not is_key(key):
             _refuse(key, "a key is two numbers below 2,147,483,648 with a dot between", "write cluster.proc")
         if my_type and (not _WORD(my_type) or '"' in my_type or "\\" in my_type or my_type == EMPTY_TYPE):
-            _refuse(my_type, "a type is a word without blanks and quotes", "write Job")
+            _refuse(my_type, "a type is a word without blanks or quotes", "write Job")
         self._count(key, 1)
         self.records.append(Record(Op.NEW, key, my_type))
         texts = self._ads[key] = {"mytype": f'"{my_type}"'}
@@ -201,7 +200,7 @@ class Transaction:
             texts["targettype"] = '"Machine"'
         job = JobId.parse(key)
         if job is not None and HEADER in self and 0 < self._counter(HEADER, _NEXT_CLUSTER) <= job.cluster:
-            self.set_text(HEADER, _NEXT_CLUSTER, str(job.cluster + 1))  # else the schedd would not start again
+            self.set_text(HEADER, _NEXT_CLUSTER, str(job.cluster + 1))  # otherwise the schedd would not start again
 
     def set(self, ad: str | JobId, name: str, value: object) -> None:
         """Set an attribute to a Python value or an Expression (a ``str`` is a string). Raises InvalidChange."""
@@ -215,7 +214,7 @@ class Transaction:
         self.set_text(ad, name, text)
 
     def set_text(self, ad: str | JobId, name: str, text: str) -> None:
-        """Set an attribute to an expression in old syntax, as it stands in a log or a ``-long`` ad.
+        """Set an attribute to an expression in old syntax, as in a log or a ``-long`` ad.
 
         Raises InvalidChange.
         """
@@ -232,16 +231,16 @@ class Transaction:
                 text.encode("utf-8", "surrogateescape")
             texts[low] = value = self._mirror.values[text]
         except UnicodeEncodeError:
-            _refuse(text, "half of a surrogate pair, which no UTF-8 text can hold", "leave it out")
+            _refuse(text, "half of a surrogate pair, which UTF-8 cannot encode", "leave it out")
         except ClassAdSyntaxError as error:
             raise InvalidChange(error.diagnostics) from None
         self._spelled.setdefault(low, name)
         self.records.append(Record(Op.SET, key, name, value))
 
     def delete(self, ad: str | JobId, name: str) -> None:
-        """Take an attribute from an ad; a job whose cluster has it gets ``undefined``, as in the schedd.
+        """Delete an attribute of an ad; a job whose cluster has it gets ``undefined``, as in the schedd.
 
-        One that is not there is fine. Raises InvalidChange.
+        A missing attribute is no error. Raises InvalidChange.
         """
         key = self._mirror.key(ad)
         self._check_name(name)
@@ -254,7 +253,7 @@ class Transaction:
             self.records.append(Record(Op.DELETE, key, name))
 
     def destroy(self, ad: str | JobId) -> None:
-        """Remove an ad, that one only. Raises InvalidChange."""
+        """Remove only this ad. Raises InvalidChange."""
         key = self._mirror.key(ad)
         self._there(key)
         self._ads[key] = None
@@ -273,7 +272,7 @@ class Transaction:
     # Jobs
 
     def new_cluster(self) -> int:
-        """Return the number of a new cluster, with its ad made; numbers are never used twice. Raises InvalidChange."""
+        """Create a new cluster's ad and return its number; numbers are never reused. Raises InvalidChange."""
         if HEADER not in self:
             self.create(HEADER)
         cluster = self._counter(HEADER, _NEXT_CLUSTER) or max(self._mirror.clusters(), default=0) + 1
@@ -285,9 +284,9 @@ class Transaction:
         return cluster
 
     def new_proc(self, cluster: int) -> JobId:
-        """Return a new job of a cluster, with its ad made: its ProcId is set, all else is up to the caller.
+        """Create a job in a cluster and return it; only its ProcId is set.
 
-        The cluster's TotalSubmitProcs counts the jobs made, so that no number is used twice. Raises InvalidChange.
+        The cluster's TotalSubmitProcs counts created jobs, so that no number is reused. Raises InvalidChange.
         """
         parent = cluster_key(cluster)
         self._there(parent)
@@ -300,7 +299,7 @@ class Transaction:
         return job
 
     def remove(self, job: JobId) -> None:
-        """Remove a job; the last one of a cluster takes the cluster's ads with it. Raises InvalidChange."""
+        """Remove a job; the last job of a cluster takes the cluster's ads with it. Raises InvalidChange."""
         self.destroy(job)
         if self._mirror.proc_count(job.cluster) + self._more.get(job.cluster, 0):
             return
@@ -309,9 +308,9 @@ class Transaction:
                 self.destroy(key)
 
     def move_to_history(self, job: JobId, history: History, now: int) -> None:
-        """Remove a job and write it, as it will be, to the history; ``now`` is epoch seconds. Raises InvalidChange.
+        """Remove a job and write its final state to the history; ``now`` is epoch seconds. Raises InvalidChange.
 
-        The history is written first: a crash in between leaves the job in the queue, never nowhere.
+        The history is written first: a crash in between leaves the job in the queue, and never loses it.
         """
         key = self._mirror.key(job)
         own, parent = self._there(key), self._own(cluster_key(job.cluster)) or {}
@@ -328,31 +327,31 @@ def _refuse(text: str, message: str, hint: str) -> NoReturn:
 
 
 _DISK: Final = Disk()
-_OPEN_AGAIN: Final = "close the queue and open it again: what was committed is there"
+_OPEN_AGAIN: Final = "close and reopen the queue: commits are safe"
 _NOT_WRITTEN: Final = {
-    Left.NOTHING: "this transaction cannot be written, and nothing of it is",
-    Left.PART: "this transaction cannot be written; a part of it cannot be taken back, and counts for nothing",
-    Left.UNKNOWN: "this transaction may be in the log or not: the disk says neither that it is nor that it is not",
+    Left.NOTHING: "this transaction cannot be written; the log is unchanged",
+    Left.PART: "this transaction cannot be written completely; the part written cannot be removed, but does not count",
+    Left.UNKNOWN: "this transaction may or may not be in the log: the disk has confirmed neither",
 }
-_KEPT: Final = "; the jobs that leave with it are in the history already"
+_KEPT: Final = "; its removed jobs are already in the history"
 _PIECE: Final = 1 << 20  # bytes written at once in a compaction
 
 
 class JobQueue(AbstractContextManager["JobQueue"]):
-    """A job_queue.log opened for writing; ``mirror`` is what it holds, ``diagnostics`` what opening it found.
+    """A job_queue.log opened for writing; ``mirror`` has its contents, ``diagnostics`` the findings of opening it.
 
-    Use it as a context manager, or ``close`` it. It is for one thread.
+    Use it as a context manager, or ``close`` it. Use it from one thread only.
     """
 
     def __init__(
         self, path: Path | str, *, now: int, rotations: int = 1, disk: Disk = _DISK, wait: Waiting = at_once
     ) -> None:
-        """Recover the log, or make it where there is none; one with transactions or damage is compacted first.
+        """Recover or create the log; a log with transactions or damage is compacted first.
 
-        ``now`` (epoch seconds) becomes the time of creation of a log that has none. ``rotations`` is HTCondor's
-        MAX_JOB_QUEUE_LOG_ROTATIONS: how many logs of before a compaction are kept as ``job_queue.log.<number>``.
+        ``now`` (epoch seconds) becomes the time of creation of a log without one. ``rotations`` is HTCondor's
+        MAX_JOB_QUEUE_LOG_ROTATIONS: the number of logs from before a compaction stored as ``job_queue.log.<number>``.
         ``wait`` is called while another process writes the queue.
-        Raises QueueLocked, DamagedLog where the schedd would not start, and QueueIO.
+        Raises QueueLocked, QueueIO, and DamagedLog if the schedd would not start.
         """
         self.path = Path(path)
         self._rotations = rotations
@@ -390,10 +389,10 @@ class JobQueue(AbstractContextManager["JobQueue"]):
                 self._end.append(f"{format_record(self._header(1))}\n".encode())
                 self._disk.sync_folder(self.path.parent)
             except OSError as error:
-                raise self._refused("this log cannot be begun", error) from error
+                raise self._refused("this log cannot be started", error) from error
 
     def _compact_at_start(self, end: Appendix, *, clean: bool) -> None:
-        """Compact; a log that is only long goes on as it is where that is refused, as in the schedd."""
+        """Compact; if that fails, a log that is merely long is used as it is, as in the schedd."""
         try:
             self.compact()
         except QueueIO as error:
@@ -404,11 +403,11 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the log."""
         self.close()
 
     def close(self) -> None:
-        """Close the log and let others write; what was committed is there already."""
+        """Close the log and release the lock; commits are complete already."""
         if self._end is not None:
             self._end.close()
             self._end = None
@@ -416,18 +415,18 @@ class JobQueue(AbstractContextManager["JobQueue"]):
 
     @contextmanager
     def transaction(self, *, durable: bool = True, comment: str = "") -> Iterator[Transaction]:
-        """Gather changes, and commit them when the block ends; an exception in it leaves the queue as it was.
+        """Collect changes, and commit them when the block ends; an exception in it leaves the queue unchanged.
 
-        When the block has ended without an error the changes are on the disk (``durable=False``: in the system's
-        hands, and on the disk with the next durable ones). They are either all in the log or none of them. Changes
-        that are none write nothing. ``comment`` stands in the log after the transaction's end. Subscribers are called
-        after the commit; an error of theirs leaves the block although the changes are made.
-        Raises InvalidChange, QueueIO, JobQueueError for a transaction within another one or in a closed queue.
+        After a block without error the changes are on disk (``durable=False``: with the operating system, and on disk
+        with the next durable ones). They are either all in the log or none of them. Without changes nothing is written.
+        ``comment`` goes into the log after the transaction's end. Subscribers are called after the commit; an error of
+        theirs is raised although the changes are made.
+        Raises InvalidChange, QueueIO, and JobQueueError for a transaction within another or in a closed queue.
         """
         end = self._writable()
         durable = durable and not self._gathering
         if self._under_way:
-            raise self._error("queue-nested", "a transaction is under way in this queue", "end it before the next")
+            raise self._error("queue-nested", "a transaction is open in this queue", "end it before the next")
         self._under_way = True
         size = end.size
         try:
@@ -438,7 +437,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             self._write(end, found, comment, durable=durable)
             changes = self._apply(found.records)
         except BaseException:
-            end.broken |= end.size != size  # interrupted behind the commit: memory may lag behind the log
+            end.broken |= end.size != size  # interrupted after the commit: memory may be older than the log
             raise
         finally:
             self._under_way = False
@@ -446,11 +445,11 @@ class JobQueue(AbstractContextManager["JobQueue"]):
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Have the transactions of a block reach the disk when it ends, all with one wait for it.
+        """Sync the transactions of a block to disk together when it ends.
 
-        Each is in the log, for others to read, as soon as it ends. Where the machine itself goes down in the block the
-        last ones may be lost, never one without those after it. Raises QueueIO where the disk fails at the end: then
-        what is in the log is not known, and the queue is to be opened again.
+        Each is in the log, readable by others, as soon as it ends. If the machine crashes in the block, the last ones
+        may be lost, never one without those after it. Raises QueueIO if the disk fails at the end: then the contents of
+        the log are unknown, and the queue must be opened again.
         """
         self._writable()
         self._gathering += 1
@@ -462,14 +461,14 @@ class JobQueue(AbstractContextManager["JobQueue"]):
                 self._settle()
 
     def _settle(self) -> None:
-        """Wait until what was written is on the disk."""
+        """Wait until all writes are on disk."""
         end, waits, self._unsynced = self._end, self._unsynced, False
         if end is None or not waits or end.broken:
             return
         try:
             end.sync()
         except OSError as error:
-            raise self._refused("what was written last may not be in this log after a crash", error) from error
+            raise self._refused("the last writes may be missing from this log after a crash", error) from error
 
     def _write(self, end: Appendix, found: Transaction, comment: str, *, durable: bool) -> None:
         closing = Record(Op.END, value=comment)
@@ -488,7 +487,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             end.append(data, durable=durable)
             self._unsynced = not durable
         except BaseException as error:
-            # Where the log may have the removal, a job in both is better than in neither.
+            # If the log may have the removal, a job in both is better than in neither.
             is_out = end.size == before and (not end.broken or end.left is Left.PART)
             kept = [history for history, size in reversed(written) if not (is_out and history.take_back(size))]
             if isinstance(error, QueueIO) or not isinstance(error, OSError):
@@ -497,7 +496,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             raise self._refused(_NOT_WRITTEN[end.left] + _KEPT * bool(kept), error, hint) from error
 
     def _apply(self, records: list[Record]) -> tuple[AdChange, ...]:
-        """Do in memory what is on the disk, and return what has changed if anybody wants to know."""
+        """Apply what is on disk to memory, and return the changes if there are subscribers."""
         mirror = self.mirror
         if mirror.has_subscribers:
             mirror.begin()
@@ -511,14 +510,14 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     # Compaction
 
     def compact(self) -> None:
-        """Write the queue anew without its past: beside the log, and then in its place at once.
+        """Rewrite the queue without its past: to a new file, which then replaces the log atomically.
 
-        The log of before stays as ``job_queue.log.<number>``, the last ``rotations`` of them. Raises QueueIO, after
-        which the log of before goes on; JobQueueError within a transaction.
+        The old log stays as ``job_queue.log.<number>``, up to ``rotations`` of them. Raises QueueIO, after which the
+        old log continues; JobQueueError within a transaction.
         """
         end = self._writable()
         if self._under_way:
-            raise self._error("queue-nested", "a transaction is under way in this queue", "compact when it has ended")
+            raise self._error("queue-nested", "a transaction is open in this queue", "compact after it has ended")
         sequence = 1 if self.mirror.sequence is None else self.mirror.sequence
         temporary = Path(f"{self.path}.tmp")
         fresh: Appendix | None = None
@@ -534,18 +533,18 @@ class JobQueue(AbstractContextManager["JobQueue"]):
                 fresh.close()
             with suppress(OSError):
                 self._disk.remove(temporary)
-            if not leads_to(self.path, end.descriptor):  # as over a network, where an answer may be lost
+            if not leads_to(self.path, end.descriptor):  # as on a network file system, where a reply may be lost
                 end.broken = True
-                raise self._refused("the log may be compacted or not", error, _OPEN_AGAIN) from error
-            raise self._refused("the log cannot be compacted and stays as it is", error) from error
+                raise self._refused("the log may or may not be compacted", error, _OPEN_AGAIN) from error
+            raise self._refused("the log cannot be compacted and is unchanged", error) from error
         end.close()
         self._end = fresh
         self.mirror.sequence = sequence + 1
         try:
             self._disk.sync_folder(self.path.parent)
         except OSError as error:
-            fresh.broken = True  # after a crash the old log might be back, without what comes now
-            raise self._refused("the compacted log may not be there after a crash", error) from error
+            fresh.broken = True  # after a crash the old log might return, without later writes
+            raise self._refused("the compacted log may be missing after a crash", error) from error
 
     def _write_state(self, fresh: Appendix, sequence: int) -> None:
         pieces: list[bytes] = []
@@ -562,7 +561,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         fresh.size = self._disk.size(fresh.descriptor)
 
     def _state(self, sequence: int) -> Iterator[str]:
-        """Return the lines of a compacted log; replayed, they give the same texts."""
+        """Yield the lines of a compacted log; replayed, they give the same texts."""
         yield format_record(self._header(sequence))
         for key in self.mirror.ads:
             texts, names = self.mirror.ads.parts(key)
@@ -580,7 +579,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         return Record(Op.HEADER, str(sequence), "CreationTimestamp", str(self.mirror.created))
 
     def _keep_old(self, sequence: int) -> None:
-        """Give the log of before the name it keeps, and forget the oldest one."""
+        """Rename the old log to its number, and delete the oldest one."""
         if self._rotations <= 0:
             return
         kept = Path(f"{self.path}.{sequence}")
@@ -595,7 +594,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         if self._end is None:
             raise self._error("queue-closed", "this queue is closed", "open it again")
         if self._end.broken:
-            message = "the disk failed, or writing was interrupted, and how this log ends is not known"
+            message = "the disk failed, or writing was interrupted, and the end of this log is unknown"
             raise self._error("queue-broken", message, _OPEN_AGAIN)
         return self._end
 

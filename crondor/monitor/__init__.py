@@ -1,7 +1,7 @@
-"""What became of scheduled jobs' due times: started, late, missed, lost, and why.
+"""What became of the due times of scheduled jobs: started, late, missed or lost, and why.
 
-``QueueWatch`` looks at the jobs of one queue, time after time, and gives each due time one verdict. What it knows of a
-job comes from its ads, from user logs and from the history; docs/monitor.md has the rules in words.
+``QueueWatch`` looks repeatedly at the jobs of one queue, and gives each due time one verdict. It uses the jobs' ads,
+user logs and the history; docs/monitor.md explains the rules.
 """
 
 from __future__ import annotations

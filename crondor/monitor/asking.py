@@ -1,4 +1,4 @@
-"""How the queues that are watched are asked: all at once, so that a slow schedd does not delay the others."""
+"""Query all watched queues at once, so that a slow schedd does not delay the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from crondor.schedd.live_process import Answer
 
 PATIENCE: Final = 20.0
-"""Seconds that a round waits for a schedd that has answered the last time, and for one that is asked first."""
+"""Seconds that a round waits for a schedd that answered the last time, or was never asked."""
 
-_SLICE: Final = 0.5  # seconds after which it is looked whether to end
-_END: Final = 5.0  # seconds for threads whose worker was ended
+_SLICE: Final = 0.5  # seconds between checks whether to end
+_END: Final = 5.0  # seconds to wait for a thread after its worker was ended
 
 
-# A question is a wait for another process, and a thread does nothing but wait. What comes of it is read where the looks
-# are made, by one thread.
+# A query waits for another process, and its thread does nothing but wait. Answers are processed by the one thread that
+# makes the looks.
 class _Answered(NamedTuple):
     queue: WatchedQueue
     answer: Answer | CrondorError | None
@@ -32,24 +32,23 @@ class _Answered(NamedTuple):
 
 
 class Questions:
-    """Asks queues round by round; one that is alone, or has no schedd, is asked by its look.
+    """Queries queues round by round; a single queue, or one without a schedd, is queried by its look.
 
-    ``silenced`` are those that did not answer in the last round, and did before.
+    ``silenced`` are those that did not answer in the last round, but did before.
     """
 
     def __init__(self, queues: Sequence[WatchedQueue]) -> None:
-        """Ask nothing yet."""
+        """Start no queries yet."""
         self.silenced: list[WatchedQueue] = []
         self._queues = queues
         self._busy: dict[WatchedQueue, threading.Thread] = {}
         self._answered: queue.SimpleQueue[_Answered] = queue.SimpleQueue()
 
     def round(self, patience: float, is_over: Callable[[], bool]) -> Iterator[WatchedQueue]:
-        """Ask all queues, and yield each when it can be looked at; those are left out that have not answered.
+        """Query all queues, and yield each one that can be looked at; queues that have not answered are skipped.
 
-        What was asked before and not answered yet is not asked again; ``patience`` is in seconds, and nobody is waited
-        for who did not answer the last time. ``is_over`` is asked again and again, and ends
-        the waiting.
+        Pending queries are not repeated; ``patience`` is in seconds, and a queue that did not answer the last time is
+        not waited for. ``is_over`` is called repeatedly, and ends the waiting.
         """
         for each in self._queues:
             if each in self._busy:
@@ -76,14 +75,14 @@ class Questions:
             each.be_silent()
 
     def close(self) -> None:
-        """End what is still asked."""
+        """End the pending queries."""
         for each, thread in self._busy.items():
             each.interrupt()
             thread.join(_END)
         self._busy.clear()
 
     def _is_done(self, found: _Answered) -> bool:
-        """Take an answer, and say whether nothing else is to be asked."""
+        """Process an answer, and return whether nothing else must be queried."""
         del self._busy[found.queue]
         answer = found.answer
         question = None if answer is None else found.queue.hear(answer, found.began, found.ended)

@@ -1,4 +1,4 @@
-"""The one verdict of a due time, and the watch of one job."""
+"""The verdict of a due time, and the state of one job."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ _IN_THE_WAY: Final = {
     JobCondition.ROUTED: Cause.ROUTER,
     JobCondition.UNSEEN: Cause.UNSEEN,
     JobCondition.RUNNING: Cause.STILL_RUNNING,
-}  # by what is asked first
+}  # in order of precedence
 
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """What is true of a job whatever it did.
+    """Facts about a job that do not depend on its runs.
 
-    ``due`` is when it should run, ``schedd`` when its schedd makes it run, None for a job of one time. ``entered`` is
-    when it came into the queue (epoch seconds). ``has_shadow`` false: nobody writes when its program began, and that it
-    was matched at the time counts. ``never_matches``: its Requirements cannot be true. ``needs_machine`` false: the
-    schedd starts it itself, or a grid service does.
+    ``due`` are the times at which it should run, ``schedd`` those its schedd sets, None for a job with one time.
+    ``entered`` is when it entered the queue (epoch seconds). ``has_shadow`` false: nothing records when its program
+    started, so its match counts as the start. ``never_matches``: its Requirements cannot be true. ``needs_machine``
+    false: the schedd starts it itself, or a grid service does.
     """
 
     due: JobTimes | None = None
@@ -69,7 +69,7 @@ class JobFacts:
 
 
 class Judgement(NamedTuple):
-    """A verdict, as a DueRun has it in it; ``is_final``: whatever is learnt later of this time, it stays."""
+    """A verdict, with the details of a DueRun; ``is_final``: nothing learned later changes it."""
 
     verdict: Verdict
     cause: Cause | None = None
@@ -90,8 +90,8 @@ def judge(
 ) -> Judgement:
     """Return what has become of a due time at ``now`` (epoch seconds).
 
-    ``following`` is the job's next due time after it. ``grace`` is how many seconds a start may take until the time is
-    LATE, where the window is longer than that.
+    ``following`` is the job's next due time after it. ``grace`` is the number of seconds before a missing start makes
+    the time LATE, if the window is longer.
     """
     if now < run.time:
         return Judgement(Verdict.AHEAD, is_final=False)
@@ -119,9 +119,9 @@ def _not_started(
 
 
 def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Start]:
-    """Return the start of a job without a shadow: it was matched in the window or before, until its time or later.
+    """Return the start of a job without a shadow: a match in or before the window that lasted at least until its time.
 
-    A run may end in the second in which it began.
+    A run may end in the second in which it started.
     """
     if facts.has_shadow:
         return []
@@ -135,9 +135,9 @@ def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Star
 
 
 def _is_match_for(run: Deferral, stay: Stay, history: JobHistory, facts: JobFacts) -> bool | None:
-    """Say whether a job was matched for this time and no earlier one; None where that is not known.
+    """Return whether a job was matched for this time and not for an earlier one; None if that is unknown.
 
-    Its DeferralTime was seen, or no earlier time was to come or open then, or a match before that had that.
+    Its DeferralTime was seen, or no earlier time was pending or open then, or an earlier match had used it.
     """
     there = stay.turn.time
     seen = history.sighted(there, LATEST if stay.until is None else stay.until - 1)
@@ -153,7 +153,7 @@ def _is_match_for(run: Deferral, stay: Stay, history: JobHistory, facts: JobFact
 
 
 def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: int) -> Judgement:
-    """Judge a time with starts: the first says when, the last how it ended. What was cut off may begin anew."""
+    """Judge a time with starts: the first gives the time, the last the outcome. An evicted run may start again."""
     begun, end = starts[0].time, history.end_of(starts[-1])
     if end is None:
         if starts[-1].time > run.last_start + CLOCKS and now <= starts[-1].time + SETTLE:
@@ -171,22 +171,22 @@ def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: i
 
 
 def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Reason | None:
-    """Return the hold of a job that came to its machine after the last start, None where there is none.
+    """Return the hold of a job that reached its machine after the last start, None if there is none.
 
-    It is that of the last due time before it.
+    The hold belongs to the last due time before it.
     """
-    behind = history.stays(run.time, LATEST if following is None else following)
-    turn = next((stay.turn for stay in behind if stay.turn.code == MISSED_DEFERRED_EXECUTION_TIME), None)
+    later = history.stays(run.time, LATEST if following is None else following)
+    turn = next((stay.turn for stay in later if stay.turn.code == MISSED_DEFERRED_EXECUTION_TIME), None)
     return None if turn is None else _Reason(Cause.HELD_20, turn.reason, turn.code)
 
 
 def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> _Reason:
-    """Return why a job has not started from its time until then: what stood in the way longest asked first."""
+    """Return why a job did not start between its time and ``until``; a hold is the first reason."""
     begin = run.time if facts.has_shadow else run.time - 1  # a match may end in the second of its time
     stays = history.stays(begin, min(until, run.last_start))
     is_told = bool(stays) and stays[0].turn.time <= run.time
     if facts.due is None and not is_told:
-        stays = history.stays(run.time, LATEST)  # it has this time only, and what it does later tells as well
+        stays = history.stays(run.time, LATEST)  # its only time, so its later states count too
         is_told = bool(stays)
     if not stays:
         return _Reason(Cause.UNSEEN)
@@ -195,7 +195,7 @@ def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> 
         turn = held[-1].turn
         return _Reason(_HELD.get(turn.code or 0, Cause.HELD), turn.reason, turn.code)
     if not is_told:
-        return _Reason(Cause.UNSEEN)  # it may have run, and be back since
+        return _Reason(Cause.UNSEEN)  # it may have run and returned since
     conditions = {stay.turn.condition for stay in stays}
     cause = next((cause for condition, cause in _IN_THE_WAY.items() if condition in conditions), None)
     if cause is None and not facts.has_shadow and stays[0].turn.condition is JobCondition.WAITING:
@@ -203,15 +203,15 @@ def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> 
         cause = Cause.UNSEEN if is_unknown else Cause.STILL_RUNNING
     if cause is not None:
         began = stays[0].turn.time if stays[0].turn.condition is JobCondition.RUNNING else run.time
-        ago = f"it began {run.time - began} s before this time"
+        ago = f"it started {run.time - began} s before this time"
         return _Reason(cause, ago if cause is Cause.STILL_RUNNING and began < run.time else "")
     return _unstarted(run, history, facts, stays)
 
 
 def _unstarted(run: Deferral, history: JobHistory, facts: JobFacts, stays: Sequence[Stay]) -> _Reason:
-    """Return why a job that was idle, or on a machine, did not begin: its schedd had set another time, or had not.
+    """Return why a job that was idle or on a machine did not start: whether its schedd had set another time or none.
 
-    That time is the one that was seen, or else what the schedd computes.
+    That time is the one seen, or else the one the schedd would compute.
     """
     is_there = stays[-1].turn.condition is JobCondition.WAITING
     if facts.never_matches and not is_there:
@@ -237,9 +237,9 @@ def misreading(facts: JobFacts) -> Cause:
 
 
 def _before(run: Deferral, history: JobHistory) -> list[Sighted]:
-    """Return what else tells of the DeferralTime at a due time: one seen before it that was still to come or open then.
+    """Return other evidence of the DeferralTime at a due time: a value seen before it, and then pending or open.
 
-    Or one seen after it that lies before it: a schedd goes forward only.
+    Or a value seen after it that is earlier: a schedd only moves forward.
     """
     seen = history.sighted(0, run.time)[-1:]
     if seen and seen[0].time + run.window >= run.time:
@@ -248,9 +248,9 @@ def _before(run: Deferral, history: JobHistory) -> list[Sighted]:
 
 
 def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
-    """Return what the schedd of an idle job had set at a due time; None where that cannot be told.
+    """Return the time that the schedd of an idle job had set at a due time; None if it is unknown.
 
-    It computes at ``since``, and whenever a window is over.
+    The schedd computes it at ``since``, and whenever a window is over.
     """
     if facts.schedd is None or since >= run.time:
         return None
@@ -268,12 +268,11 @@ def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class JobStanding:
-    """How a job of the queue stands; times are epoch seconds.
+    """The state of a job in the queue; times are epoch seconds.
 
-    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
-    ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
-    what its DeferralTime should be, where it is idle and has another (crondor queue guard).
-    The rest is as in ``status``.
+    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost. ``last_success`` is the
+    end of its last program with exit code 0, as far as is known. ``right_time`` is the correct DeferralTime of an idle
+    job with a wrong one (crondor queue guard). The rest is as in ``status``.
     """
 
     job: JobId
@@ -293,7 +292,7 @@ class JobStanding:
 
     @property
     def status(self) -> ScheduledJob:
-        """The same as a schedd says it, of a job with nothing but Owner and Cmd."""
+        """The same as a schedd reports it, with no attributes but Owner and Cmd."""
         said = {"ClusterId": self.job.cluster, "ProcId": self.job.proc, "Owner": self.owner, "Cmd": self.cmd}
         queued = QueuedJob(ClassAd({name: value for name, value in said.items() if value is not None}))
         schedule, time = self.schedule, self.deferral_time
@@ -302,38 +301,38 @@ class JobStanding:
         return ScheduledJob(queued, self.state, schedule, time, self.next, self.trouble)
 
 
-_FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
+_FAR: Final = 86400 * 400  # seconds before a start in which its due time is searched
 
 
 @dataclass(slots=True)
 class JobWatch:
-    """One job: how it is read, what it did, and its due times that are open.
+    """One job: its schedule, its history, and its open due times.
 
-    There may be very many. One that has nothing to wait for but its next due time rests, its history packed.
+    There may be very many. A job that only waits for its next due time is at rest, with its history packed.
     """
 
     job: JobId
     owner: str | None
     cmd: str | None
     history: JobHistory = field(default_factory=JobHistory)
-    packed: str = ""  # the history of one that rests
+    packed: str = ""  # the history of a job at rest
     facts: JobFacts = JobFacts()
     schedule: JobSchedule | None = None
     terms: tuple[Hashable, ...] = ()
-    until: int = 0  # due times up to here were taken up
+    until: int = 0  # due times up to here were opened
     next_due: int | None = None
     open: Sequence[Deferral] = ()
-    said: Sequence[DueRun] = ()  # of those that are open
+    said: Sequence[DueRun] = ()  # the last verdicts of open due times
     latest: DueRun | None = None
     outcome: DueRun | None = None
-    cut_off: int | None = None  # starts that did not end by themselves
-    starts_seen: int = 0  # the last start that was counted
-    leaves: bool = False  # when a run ends
-    is_logged: bool = False  # a user log tells of its starts
-    is_remote: bool = False  # a schedd has, or had, a copy of it that is to run in its place
-    texts: Hashable = ()  # of the ad that was looked at last
-    standing: JobStanding | None = None  # as of that ad
-    fresh_until: int = 0  # until when that is so if the ad stays as it is
+    cut_off: int | None = None  # number of evicted runs
+    starts_seen: int = 0  # the last start counted
+    leaves: bool = False  # it leaves the queue after a run
+    is_logged: bool = False  # a user log records its starts
+    is_remote: bool = False  # a schedd has, or had, a copy to run in its place
+    texts: Hashable = ()  # the ad at the last look
+    standing: JobStanding | None = None  # according to that ad
+    fresh_until: int = 0  # until when that holds if the ad does not change
 
     @property
     def is_crontab(self) -> bool:
@@ -341,12 +340,12 @@ class JobWatch:
         return self.facts.due is not None
 
     def rest(self) -> None:
-        """Pack the history of one that has not left, if no due time is open."""
+        """Pack the history of a job still in the queue, if no due time is open."""
         if not self.open and not self.packed and self.history.gone is None:
             self.packed, self.history = self.history.packed(), _NO_HISTORY
 
     def wake(self, looked: int | None) -> None:
-        """Unpack the history; ``looked`` is when its job was found as it was before, last of all."""
+        """Unpack the history; ``looked`` is the last time when the job was found unchanged."""
         if self.packed:
             self.history, self.packed = JobHistory.unpacked(self.packed), ""
             if looked is not None:
@@ -357,13 +356,13 @@ _NO_HISTORY: Final = JobHistory()
 
 
 def terms_of(queued: QueuedJob) -> tuple[Hashable, ...]:
-    """Return what decides about a job's due times; the DeferralTime of a crontab job is its schedd's work."""
+    """Return what determines a job's due times; the DeferralTime of a crontab job is set by its schedd."""
     terms = (*queued.terms, queued.leaves)
     return (*terms[:TIME], None, *terms[TIME + 1 :]) if queued.is_crontab else terms
 
 
 def run_at(schedule: JobSchedule | None, time: int, now: int) -> Deferral:
-    """Return a run with its window; one whose lengths cannot be had has none."""
+    """Return a run with its window; invalid lengths give no window."""
     if schedule is not None:
         try:
             return schedule.deferral(time, now)
@@ -373,7 +372,7 @@ def run_at(schedule: JobSchedule | None, time: int, now: int) -> Deferral:
 
 
 def note_end(watch: JobWatch, queued: QueuedJob) -> None:
-    """Take note of how the last run ended: by itself, well or not, or cut off (NumJobCompletions stays behind)."""
+    """Record how the last run ended: with success, with failure, or evicted (NumJobCompletions does not grow)."""
     start = watch.history.last_start
     if start is None or not watch.facts.has_shadow:
         return
@@ -384,7 +383,7 @@ def note_end(watch: JobWatch, queued: QueuedJob) -> None:
     cut_off = count(queued.ad, "NumJobStarts") - completions
     before, watch.cut_off = watch.cut_off, cut_off
     if watch.is_remote:
-        return  # the starts of a copy are brought over, and not its completions
+        return  # the starts of a copy are transferred, its completions are not
     if (before is None and completions == 0) or (before is not None and cut_off > before):
         if queued.status is JobStatus.IDLE and cut_off > 0:
             watch.history.lose(start)
@@ -395,7 +394,7 @@ def note_end(watch: JobWatch, queued: QueuedJob) -> None:
 
 
 def is_planned(start: Start, due: JobTimes, schedule: JobSchedule | None) -> bool:
-    """Say whether a start belongs to a due time."""
+    """Return whether a start belongs to a due time."""
     if start.due is not None:
         return is_due(due, start.due)
     time = last_due(due, start.time - _FAR, start.time + CLOCKS)
@@ -403,7 +402,7 @@ def is_planned(start: Start, due: JobTimes, schedule: JobSchedule | None) -> boo
 
 
 def is_lost(run: DueRun | None) -> bool:
-    """Say whether a due time is lost since its job has left, so that those after it need not be said."""
+    """Return whether a due time is lost since its job has left, so that later ones need no verdict."""
     return run is not None and run.cause is Cause.LEFT_QUEUE
 
 
@@ -411,15 +410,15 @@ _RECONNECT_FAILED: Final = 24
 _LONGEST: Final = 300
 
 OF_COPIES: Final = frozenset((EventType.EXECUTE, EventType.JOB_EVICTED))
-"""Events in the log of a job that are no start and no loss where a copy runs in its place.
+"""Events that mean neither a start nor a loss if a copy runs in place of the job.
 
-A router, or the gridmanager for a job of grid_resource condor, writes them when the copy is matched, also where that
+A router, or the gridmanager for a job of grid_resource condor, writes them when the copy is matched, even if it then
 waits for its time, and when it is idle again (HTCondor 25.14).
 """
 
 
 def log_event(history: JobHistory, event: JobEvent) -> None:
-    """Take in an event. A time that was waited for is not in a log: it tells when the program began."""
+    """Add a log event to a history. A log has no DeferralTime, only the start of the program."""
     time, number = int(event.time), event.number
     said = event.attributes
     if number == EventType.EXECUTE:

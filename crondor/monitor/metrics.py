@@ -1,4 +1,4 @@
-"""What is watched as metrics for Prometheus, served on an address of its own (extra ``monitor``)."""
+"""Metrics of the watched queues for Prometheus, served at an address of their own (extra ``monitor``)."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ if TYPE_CHECKING:
 
 
 LOOPBACK: Final = "127.0.0.1"
-MOST_JOBS: Final = 10_000  # of a queue that have series of their own
+MOST_JOBS: Final = 10_000  # jobs of a queue with series of their own
 MOST_CONNECTIONS: Final = 64
-_WORKERS: Final = 2  # threads that make answers
-_LONGEST_SILENCE: Final = 10  # seconds that a connection may send and take nothing
+_WORKERS: Final = 2  # threads that answer requests
+_LONGEST_SILENCE: Final = 10  # seconds that a connection may be inactive
 _MOST_ASKED: Final = 1 << 14  # bytes of a request
-_STATUS: Final = ".status"  # of the file that a router leaves beside its lock
+_STATUS: Final = ".status"  # suffix of the file that a router writes next to its lock
 _QUEUE: Final = ("schedd",)
 _CAUSE: Final = ("schedd", "cause")
-_JOB: Final = ("schedd", "job_id", "owner")  # a label `job` is Prometheus' own
+_JOB: Final = ("schedd", "job_id", "owner")  # Prometheus reserves the label `job`
 _ROUTER: Final = ("router",)
 
 FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    "crondor_last_poll_timestamp_seconds": ("when it was looked last", ()),
-    "crondor_queue_up": ("1 where the last look could read the queue", _QUEUE),
-    "crondor_poll_seconds": ("how long the last look took", _QUEUE),
+    "crondor_last_poll_timestamp_seconds": ("time of the last look", ()),
+    "crondor_queue_up": ("1 if the last look could read the queue", _QUEUE),
+    "crondor_poll_seconds": ("duration of the last look", _QUEUE),
     "crondor_runs_due_total": ("due times", _QUEUE),
-    "crondor_runs_started_total": ("due times whose program began", _QUEUE),
+    "crondor_runs_started_total": ("due times whose program started", _QUEUE),
     "crondor_runs_missed_total": ("due times missed, by cause", _CAUSE),
     "crondor_runs_lost_total": ("due times lost, by cause", _CAUSE),
-    "crondor_runs_unknown_total": ("due times of which nothing is known", _QUEUE),
-    "crondor_starts_unplanned_total": ("programs that began and belong to no due time", _QUEUE),
+    "crondor_runs_unknown_total": ("due times with an unknown outcome", _QUEUE),
+    "crondor_starts_unplanned_total": ("program starts that belong to no due time", _QUEUE),
     "crondor_runs_late": ("due times that are late now", _QUEUE),
     "crondor_jobs": ("scheduled jobs, by state", ("schedd", "state")),
-    "crondor_jobs_trouble": ("scheduled jobs that something keeps from running", _QUEUE),
+    "crondor_jobs_trouble": ("scheduled jobs that cannot run as scheduled", _QUEUE),
     "crondor_gates_open": ("idle jobs whose gate is open: they may be matched now", _QUEUE),
-    "crondor_guard_corrections": ("idle jobs whose DeferralTime is not the manual's", _QUEUE),
+    "crondor_guard_corrections": ("idle jobs whose DeferralTime is not as in the manual", _QUEUE),
     "crondor_job_next_start_timestamp_seconds": ("the job's next start", _JOB),
-    "crondor_job_last_start_timestamp_seconds": ("when its program began last", _JOB),
-    "crondor_job_last_success_timestamp_seconds": ("when it ended last with exit code 0", _JOB),
-    "crondor_job_gate_open": ("1 where it may be matched now", _JOB),
-    "crondor_job_late": ("1 while its last due time is late", _JOB),
+    "crondor_job_last_start_timestamp_seconds": ("the last start of the job's program", _JOB),
+    "crondor_job_last_success_timestamp_seconds": ("the last end of the job's program with exit code 0", _JOB),
+    "crondor_job_gate_open": ("1 if the job may be matched now", _JOB),
+    "crondor_job_late": ("1 while the job's last due time is late", _JOB),
     "crondor_job_missed": ("1 from a missed or lost due time to the next start", (*_JOB, "cause")),
-    "crondor_router_up": ("1 where a router runs and its queues answer", _ROUTER),
-    "crondor_router_claims_total": ("jobs that the router has claimed", _ROUTER),
-    "crondor_router_copies_total": ("copies that it has submitted", _ROUTER),
-    "crondor_router_failures_total": ("what went wrong, by event", ("router", "cause")),
-    "crondor_router_poll_seconds": ("how long its last poll took", _ROUTER),
-    "crondor_router_last_poll_timestamp_seconds": ("when it polled last", _ROUTER),
+    "crondor_router_up": ("1 if a router runs and its queues answer", _ROUTER),
+    "crondor_router_claims_total": ("jobs claimed by the router", _ROUTER),
+    "crondor_router_copies_total": ("copies submitted by the router", _ROUTER),
+    "crondor_router_failures_total": ("failures of the router, by event", ("router", "cause")),
+    "crondor_router_poll_seconds": ("duration of the router's last poll", _ROUTER),
+    "crondor_router_last_poll_timestamp_seconds": ("time of the router's last poll", _ROUTER),
 }
-"""What each metric is, and its labels; a name that ends in _total is a counter's, any other a gauge's."""
+"""The help text and labels of each metric; a name that ends in _total is a counter, any other a gauge."""
 
 _FAILURES: Final = (
     "not_claimed", "route_gone", "not_transformed", "no_owner", "no_sandbox", "not_submitted", "unsure", "not_edited",
@@ -73,23 +73,23 @@ _FAILURES: Final = (
 
 
 class Address(NamedTuple):
-    """Where the metrics are."""
+    """The address at which the metrics are served."""
 
     host: str
     port: int
 
     def shown(self, port: int) -> str:
-        """Return it as part of a URL, with the port that it has got."""
+        """Return the address as part of a URL, with the actual port."""
         return f"[{self.host}]:{port}" if ":" in self.host else f"{self.host}:{port}"
 
 
 class Metrics:
-    """The metrics of the last looks; made after each look, and handed out as they are."""
+    """The metrics of the last looks; updated after each look, and served as they are."""
 
     def __init__(self, routers: Iterable[str] = ()) -> None:
-        """Begin with none. ``routers`` are the status files of routers.
+        """Start empty. ``routers`` are the status files of routers.
 
-        Raises ImportError where the extra ``monitor`` is missing.
+        Raises ImportError if the extra ``monitor`` is missing.
         """
         import waitress  # noqa: PLC0415 - optional, as is the next
         from prometheus_client import core  # noqa: PLC0415
@@ -102,11 +102,11 @@ class Metrics:
         self.findings: list[Diagnostic] = []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics, as a collector of prometheus_client does."""
+        """Yield the metrics, like a collector of prometheus_client."""
         yield from self._families
 
     def update(self, looks: Mapping[WatchedQueue, Look | None], now: int) -> None:
-        """Make them of what was found at ``now`` (epoch seconds)."""
+        """Update the metrics from the looks at ``now`` (epoch seconds)."""
         self.findings = []
         samples = _Samples()
         samples.add("crondor_last_poll_timestamp_seconds", (), now)
@@ -120,7 +120,7 @@ class Metrics:
 
     @contextmanager
     def served(self, address: Address) -> Iterator[int]:
-        """Serve them, and give the port, until the block ends. Raises CrondorError where it cannot be had."""
+        """Serve the metrics until the block ends; yield the port. Raises CrondorError if the address is unavailable."""
         from prometheus_client import CollectorRegistry, make_wsgi_app  # noqa: PLC0415 - see above
 
         registry = CollectorRegistry()
@@ -130,7 +130,7 @@ class Metrics:
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or error
             message = f"the metrics cannot be served on {address.shown(address.port)}: {reason}"
-            raise CrondorError(Diagnostic("monitor-address", message, help="name another HOST:PORT")) from error
+            raise CrondorError(Diagnostic("monitor-address", message, help="give another HOST:PORT")) from error
         try:
             yield server.port
         finally:
@@ -145,10 +145,10 @@ class Metrics:
         return family
 
     def _report(self, path: str) -> RouterReport | None:
-        """Return what a router has left; None where none runs, or what it left cannot be read."""
+        """Return a router's report; None if none runs, or its report cannot be read."""
         lock = path.removesuffix(_STATUS)
         if lock != path and not is_locked(Path(lock)):
-            return None  # one that ended otherwise than it should
+            return None  # left by a router that did not end cleanly
         try:
             return RouterReport.read(path)
         except CrondorError as error:
@@ -157,14 +157,14 @@ class Metrics:
 
 
 class _Server:
-    """Answers requests in threads of its own; who connects and sends nothing costs neither a thread nor the answer.
+    """Answers requests in its own threads; an inactive connection occupies no thread.
 
-    Of too many connections the one that has waited longest is closed, so that a new one is always answered.
+    Beyond the limit the connection that has waited longest is closed, so that a new one is always answered.
     """
 
     def __init__(self, waitress: ModuleType, application: Callable[..., object], address: Address) -> None:
-        """Begin. Raises OSError where the address cannot be had."""
-        logging.getLogger("waitress").addHandler(logging.NullHandler())  # what others send is no news
+        """Start serving. Raises OSError if the address is unavailable."""
+        logging.getLogger("waitress").addHandler(logging.NullHandler())  # faulty requests are not logged
         self._asyncore = waitress.wasyncore
         self._open: dict[int, object] = {}
         listening = _listening(address)
@@ -196,12 +196,12 @@ class _Server:
                 _one_too_many(channels.values()).handle_close()
 
     def end(self) -> None:
-        """Close what is open, and wait for it."""
+        """Close all connections, and wait for the threads."""
         self._is_over = True
         self._server.pull_trigger()
         self._thread.join()
         self._server.task_dispatcher.shutdown()
-        self._asyncore.close_all(self._open)  # not by the thread, which might close the trigger before it is pulled
+        self._asyncore.close_all(self._open)  # the thread might close the trigger before it is pulled
 
 
 def _listening(address: Address) -> socket.socket:
@@ -221,7 +221,7 @@ def _listening(address: Address) -> socket.socket:
 
 
 class _Channel(Protocol):
-    """A connection, as far as it is needed of waitress' HTTPChannel."""
+    """The attributes used of waitress' HTTPChannel, a connection."""
 
     requests: Sequence[object]
     total_outbufs_len: int
@@ -231,9 +231,9 @@ class _Channel(Protocol):
 
 
 def _one_too_many(channels: Iterable[_Channel]) -> _Channel:
-    """Return the oldest of those that wait for an answer or of those that do not, whichever are more.
+    """Return the oldest connection of the larger group: those waiting for an answer, or the others.
 
-    So neither many that never ask nor many that never take their answer push out one that has just come.
+    So neither many idle clients nor many that never read their answer push out a new one.
     """
     waiting: list[_Channel] = []
     silent: list[_Channel] = []
@@ -244,7 +244,7 @@ def _one_too_many(channels: Iterable[_Channel]) -> _Channel:
 
 
 class _Samples:
-    """The samples of all metrics, by name in the order of FAMILIES; those of no queue and no router are left out."""
+    """The samples of all metrics, by name in the order of FAMILIES."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, list[tuple[tuple[str, ...], float]]] = {name: [] for name in FAMILIES}
@@ -254,7 +254,7 @@ class _Samples:
 
 
 def _add_queue(samples: _Samples, queue: WatchedQueue, *, is_up: bool) -> None:
-    """Add what is known of a queue also where it cannot be read now."""
+    """Add what is known about a queue, even if it cannot be read now."""
     label, totals = (queue.label,), queue.totals
     samples.add("crondor_queue_up", label, is_up)
     samples.add("crondor_poll_seconds", label, queue.seconds)

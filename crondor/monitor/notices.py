@@ -1,4 +1,4 @@
-"""What is told to others beside the looks: a command for a verdict, and a sign of life to an address."""
+"""Notifications: a command for a verdict, and a heartbeat to an address."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.monitor import DueRun
 
 PREFIX: Final = "CRONDOR_RUN_"
-LONGEST: Final = 60.0  # seconds that a command may take
-_ANSWER: Final = 10.0  # seconds that an address may take
-_MOST: Final = 1000  # that wait
-_MOST_BYTES: Final = 8192  # of a variable: Linux starts no program with one of 128 KiB, or 2 MiB of all together
-_LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
+LONGEST: Final = 60.0  # seconds allowed for a command
+_ANSWER: Final = 10.0  # seconds allowed for an answer of the address
+_MOST: Final = 1000  # waiting notifications
+_MOST_BYTES: Final = 8192  # per variable: Linux allows 128 KiB for one, and 2 MiB for all together
+_LAST: Final = 10.0  # seconds allowed for waiting notifications when the monitor ends
 
 
-# Both are done beside the looks, by one thread, one after the other: a command that hangs holds up no look. A command
-# is an argument vector and no shell sees it; what it is about is in its environment.
+# One thread does both, one at a time, apart from the looks: a hanging command delays no look. A command is an argument
+# vector, run without a shell; the facts are in its environment.
 class Notice(NamedTuple):
-    """A command for due times of a verdict."""
+    """A command to run for due times with a verdict."""
 
     verdict: str
     command: tuple[str, ...]
 
 
 def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
-    """Return what a command is told of a due time, as variables of its environment."""
+    """Return the facts of a due time as environment variables for a command."""
     said: dict[str, object] = {
         "VERDICT": run.verdict.value,
         "CAUSE": "" if run.cause is None else run.cause.value,
@@ -52,7 +52,7 @@ def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
 
 
 def _local(epoch: int, zone: tzinfo) -> str:
-    """Return an instant as ISO 8601 with offset, empty beyond the calendar."""
+    """Return a time as ISO 8601 with offset, empty outside the calendar."""
     try:
         return datetime.fromtimestamp(epoch, zone).isoformat()
     except (OverflowError, OSError, ValueError):
@@ -60,7 +60,7 @@ def _local(epoch: int, zone: tzinfo) -> str:
 
 
 def _bounded(text: str) -> str:
-    """Return a text that an environment can hold; the end of a long one is replaced by its length."""
+    """Return a text that fits in an environment variable; a long one is truncated, with its length added."""
     data = text.encode()
     if len(data) <= _MOST_BYTES:
         return text
@@ -68,9 +68,9 @@ def _bounded(text: str) -> str:
 
 
 class Notifier:
-    """Runs commands and asks addresses beside the looks; what goes wrong is shown, of an address once until it answers.
+    """Runs commands and requests an address, apart from the looks; a failing address is reported once until it answers.
 
-    ``environ`` is the environment of commands, beside the facts.
+    ``environ`` is the environment of commands; the facts are added.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Notifier:
         environ: Mapping[str, str],
         report: Callable[[Diagnostic], object],
     ) -> None:
-        """Start nothing yet; ``report`` is told what goes wrong."""
+        """Start nothing yet; ``report`` receives failures."""
         self._report = report
         self._notices = tuple(notices)
         self._url = url
@@ -91,19 +91,19 @@ class Notifier:
         self._is_full = False
 
     def tell(self, runs: Iterable[DueRun], zone: tzinfo) -> None:
-        """Run the commands for what is new."""
+        """Run the commands for new verdicts."""
         for run in runs:
             for notice in self._notices:
                 if notice.verdict == run.verdict.value:
                     self._add(partial(self._run, notice.command, facts(run, zone)))
 
     def beat(self) -> None:
-        """Give a sign of life."""
+        """Send a heartbeat."""
         if self._url is not None:
             self._add(self._ask)
 
     def close(self, limit: float = _LAST) -> None:
-        """Do what waits, for some seconds at most."""
+        """Finish the waiting notifications, within ``limit`` seconds."""
         if self._thread is None:
             return
         with suppress(queue.Full):
@@ -119,7 +119,7 @@ class Notifier:
             self._is_full = False
         except queue.Full:
             if not self._is_full:
-                self._warn("notice-full", f"{_MOST:,} commands wait, and more are left out until they are done")
+                self._warn("notice-full", f"{_MOST:,} commands are waiting: further ones are skipped until then")
             self._is_full = True
 
     def _work(self) -> None:
@@ -127,7 +127,7 @@ class Notifier:
             deed()
 
     def _run(self, command: Sequence[str], said: Mapping[str, str]) -> None:
-        """Run a command; what it prints goes to stderr, since stdout is the monitor's."""
+        """Run a command; its output goes to stderr, since stdout is the monitor's."""
         try:
             done = subprocess.run(  # noqa: S603 - the command of whoever started the monitor; no shell sees it
                 command, stdin=subprocess.DEVNULL, stdout=2, env={**self._environ, **said}, timeout=LONGEST, check=False
@@ -141,10 +141,10 @@ class Notifier:
                 self._warn("notice-failed", f"{command[0]} ended with status {done.returncode}")
 
     def _ask(self) -> None:
-        """Ask the address, and say when it begins to fail."""
+        """Request the address, and report when it starts to fail."""
         fault = _answer(self._url or "")
         if fault and not self._is_silent:
-            self._warn("heartbeat", f"the address of --heartbeat does not take it: {fault}")
+            self._warn("heartbeat", f"the address of --heartbeat failed: {fault}")
         self._is_silent = bool(fault)
 
     def _warn(self, kind: str, message: str) -> None:
@@ -152,7 +152,7 @@ class Notifier:
 
 
 def _answer(url: str) -> str:
-    """Return what is wrong with the answer of an address; nothing where it is fine."""
+    """Return what is wrong with an address's answer, empty if nothing is."""
     parts = urlsplit(url)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -1,8 +1,8 @@
-"""Looks at the jobs of a queue, time after time: which times were due, and what became of each.
+"""Look repeatedly at the jobs of a queue: which times were due, and what became of each.
 
-What is kept of a job is its history of late and the due times that are open, so that memory goes with the number of
-scheduled jobs. One whose ad is the same, and for which nothing is due, is not looked at again. A job that was removed
-is kept until its next due time is judged: nobody else would miss it.
+Memory grows with the number of scheduled jobs: each has its recent history and its open due times. An unchanged job
+without a due time is not looked at again. A removed job is remembered until its next due time is judged: nobody else
+would miss it.
 """
 
 from __future__ import annotations
@@ -82,41 +82,41 @@ LOOKED_AT: Final = (
         ),
     ),
 )  # fmt: skip
-"""The attributes that a look goes by, in lower case."""
+"""The attributes that a look uses, in lower case."""
 
 _PLAIN: Final = tuple(name for name in TERMS if name not in ("requirements", "jobuniverse"))
 IS_SCHEDULED: Final = " || ".join(f'unparse({name}) != ""' for name in SCHEDULING)
-"""A constraint for the jobs that have a schedule: an attribute without a value counts."""
+"""A constraint for the jobs with a schedule, including attributes whose value is undefined."""
 
 _LITERAL: Final = r'(?:"[^"\\]*"|-?[0-9]+|undefined|true|false)'
 _IS_ODD: Final = re.compile(rf"^(?:{'|'.join(_PLAIN)}) *=(?! *{_LITERAL} *$)", re.MULTILINE | re.IGNORECASE).search
 
 
 def may_refer(text: Hashable) -> bool:
-    """Say whether what an ad of those attributes says of its schedule may refer to others."""
+    """Return whether the schedule in an ad with these texts may refer to other attributes."""
     return isinstance(text, str) and _IS_ODD(text) is not None
 
 
 def job_filter(*, is_whole: bool = False) -> JobFilter:
-    """Return what a queue's log is read for; ``is_whole``: scheduled jobs with all attributes."""
+    """Return a filter for reading a queue's log; ``is_whole``: scheduled jobs with all attributes."""
     return JobFilter(SCHEDULING, _PLAIN, None if is_whole else LOOKED_AT)
 
 
 def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
-    """Return what a look goes by, None for what the ad has not: texts, or what was read of them."""
+    """Return the texts, or their parsed forms, that a look uses; None for missing attributes."""
     codes = ad.codes
     return tuple([codes.get(name) for name in LOOKED_AT])
 
 
 def _one(text: str | None) -> str | None:
-    """Return a text as the one object that many jobs share."""
+    """Return one object for equal texts of many jobs."""
     return None if text is None else sys.intern(text)
 
 
 def fresh_until(status: ScheduledJob, now: int) -> int:
-    """Return until when a status is the same where the ad is: its moments change it, an expression at any time.
+    """Return until when a status holds if the ad does not change: an expression may change at any time.
 
-    Of a job on a machine it is not told; there are fewer of those.
+    For a job on a machine this is not computed; there are few of those.
     """
     schedule = status.schedule
     if status.state not in (ScheduledState.IDLE, ScheduledState.HELD):
@@ -136,25 +136,25 @@ def _run_of(status: ScheduledJob) -> Deferral | None:
 
 
 def _moments(run: Deferral) -> tuple[int, ...]:
-    """Return when something about a run changes, and when one that has not begun is in trouble."""
+    """Return the times at which something about a run changes, and at which an unstarted run is in trouble."""
     return run.match_opens, run.time, run.last_match + 1, run.last_start + 1, run.last_start + NEWS + 1
 
 
-_MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
+_MOST_OPEN: Final = 64  # open due times of a job
 _MOST_GONE: Final = 10_000
-_MOST_TERMS: Final = 10_000  # that jobs have had lately, each kept once
+_MOST_TERMS: Final = 10_000  # recent terms of jobs, shared by equal ones
 _WITHOUT_MACHINE: Final = SHADOWLESS | {Universe.GRID}
 _OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
 FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
-"""Returns the ads of jobs that have left the queue, those that are known."""
+"""Returns the known ads among jobs that have left the queue."""
 
 
 class Look(NamedTuple):
-    """What a look at the queue found: the due times of which it knows more than the look before, and all jobs.
+    """The result of a look: due times with news since the look before, and all jobs.
 
-    ``late`` is how many due times are late now.
+    ``late`` is the number of due times that are late now.
     """
 
     now: int
@@ -165,16 +165,16 @@ class Look(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _reader(zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> StatusReader:
-    """Return the reader of all queues that are read so: they have many schedules in common."""
+    """Return a reader shared by all queues that are read alike: many of their schedules are the same."""
     return StatusReader(zone=zone, dialect=dialect, policy=policy)
 
 
 class QueueWatch:
     """The scheduled jobs of one queue.
 
-    ``name`` is what its runs call it. ``schedd`` is how its schedd reads Cron attributes, ``dialect`` what they are
-    meant to say. ``since`` (epoch seconds) is from when on due times before the first look are asked for; None: of each
-    job only the last one. ``sees_deferral_time`` false: the ads show DeferralTime late.
+    ``name`` is the queue's name in its runs. ``schedd`` is how its schedd reads Cron attributes, ``dialect`` their
+    intended meaning. ``since`` (epoch seconds) is the start of the due times judged from before the first look; None:
+    only the last one of each job. ``sees_deferral_time`` false: the ads show DeferralTime late.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class QueueWatch:
         grace: int = 60,
         since: int | None = None,
     ) -> None:
-        """Begin with no job. Raises UnknownZone with the first."""
+        """Start without jobs. The first job raises UnknownZone."""
         self.name = name
         self._zone = zone
         self._policy = policy
@@ -198,17 +198,17 @@ class QueueWatch:
         self._sees_deferral_time = sees_deferral_time
         self._grace = grace
         self._since = since
-        self._looked = 0  # when the queue was looked at last
-        self._terms: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}  # of late, so that equal ones are one object
+        self._looked = 0  # time of the last look
+        self._terms: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}  # recent terms, shared by equal ones
         self._jobs: dict[JobId, JobWatch] = {}
         self._gone: dict[JobId, JobWatch] = {}
 
     def __len__(self) -> int:
-        """Return how many jobs are watched, with those that have left and have a due time to come."""
+        """Return the number of watched jobs, including jobs that have left with a due time to come."""
         return len(self._jobs) + len(self._gone)
 
     def missing(self, here: Container[JobId | None]) -> list[JobId]:
-        """Return the jobs that were in the queue at the last look, and of which a look would ask ``find_left``."""
+        """Return the jobs of the last look that are not in ``here``, and that a look would pass to ``find_left``."""
         return [job for job, watch in self._jobs.items() if job not in here and watch.history.gone is None]
 
     def look(
@@ -220,10 +220,10 @@ class QueueWatch:
         find_left: FindLeft | None = None,
         left: Iterable[ClassAd] = (),
     ) -> Look:
-        """Take in the ads of the queue at ``now`` (epoch seconds), and judge what is due.
+        """Process the ads of the queue at ``now`` (epoch seconds), and judge what is due.
 
-        ``events`` are those of user logs that are new; ``find_left`` is asked about jobs that were there and are not;
-        ``left`` are ads of jobs that have left and were perhaps never seen. Raises UnknownZone.
+        ``events`` are new events of user logs; ``find_left`` is called with jobs that have left; ``left`` are ads of
+        jobs that have left, perhaps unseen. Raises UnknownZone.
         """
         here: dict[JobId, None] = {}
         logged: dict[JobId, list[JobEvent]] = {}
@@ -256,16 +256,16 @@ class QueueWatch:
         jobs = [self._jobs[job].standing for job in here if job in self._jobs]
         return Look(now, runs, [standing for standing in jobs if standing is not None], late)
 
-    # Taking in
+    # Processing
 
     def _remember(self, job: JobId | None) -> None:
-        """Go on with a job of which it is known already that it has left."""
+        """Resume a job that is already known to have left."""
         watch = None if job is None else self._gone.pop(job, None)
         if watch is not None:
             self._jobs[watch.job] = watch
 
     def knows(self, ad: UnreadAd) -> bool:
-        """Say whether an ad is that of the last look."""
+        """Return whether an ad is unchanged since the last look."""
         watch = self._jobs.get(ad.job)
         return watch is not None and watch.texts == hash(ad.text)
 
@@ -286,13 +286,13 @@ class QueueWatch:
         if watch is None:
             watch = JobWatch(job, _one(queued.string("Owner")), _one(queued.string("Cmd")))
             self._jobs[job] = watch
-            self._gone.pop(job, None)  # it is there again, as when a log was replaced by another
+            self._gone.pop(job, None)  # it has returned, as when another log replaced the old one
         watch.wake(self._looked)
         terms = terms_of(queued)
         if terms != watch.terms:
             is_new = not watch.terms
             if not is_new:
-                self._open(watch, now)  # what was due by the old texts
+                self._open(watch, now)  # due times according to the old texts
             watch.terms = self._terms.setdefault(terms, terms)
             self._read(watch, queued, now)
             self._begin(watch, now, is_new=is_new)
@@ -306,7 +306,7 @@ class QueueWatch:
             watch.texts, watch.fresh_until = texts, self._find(watch, queued, now)
 
     def _find(self, watch: JobWatch, queued: QueuedJob, now: int) -> int:
-        """Take note of how a job stands, and return until when that is so if its ad stays as it is."""
+        """Record a job's state, and return until when it holds if the ad does not change."""
         found = self._status.look(queued, now)
         schedule = found.schedule
         if schedule is not None and schedule.recurrence is not None:
@@ -317,7 +317,7 @@ class QueueWatch:
         return fresh_until(found, now)
 
     def _read(self, watch: JobWatch, queued: QueuedJob, now: int) -> None:
-        """Read when a job is meant to run, and when its schedd makes it run."""
+        """Compute when a job is meant to run, and when its schedd makes it run."""
         schedd: JobSchedule | None = None
         meant: JobSchedule | None = None
         try:
@@ -327,7 +327,7 @@ class QueueWatch:
         try:
             meant = self._meant.schedule(queued, now, shared=True)
         except CrondorError:
-            meant = schedd  # what the manual refuses is meant as the schedd takes it
+            meant = schedd  # a schedule that the manual rejects means what the schedd makes of it
         watch.schedule = meant
         watch.leaves = queued.leaves
         times = None if meant is None else JobTimes(meant, queued.requirements)
@@ -346,7 +346,7 @@ class QueueWatch:
             watch.next_due = time if is_coming and not (times and time and times.excludes(time)) else None
 
     def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:
-        """Say from when on a job's due times are taken up."""
+        """Set the time from which a job's due times are judged."""
         due = watch.facts.due
         if due is None:
             return
@@ -361,7 +361,7 @@ class QueueWatch:
             watch.next_due = next_due(due, after)
 
     def _log(self, logged: dict[JobId, list[JobEvent]]) -> None:
-        """Take in the events of jobs that are in the queue no more."""
+        """Process the events of jobs that have left the queue."""
         for job, events in logged.items():
             watch = self._jobs.get(job) or self._gone.get(job)
             if watch is not None:
@@ -371,13 +371,13 @@ class QueueWatch:
 
     @staticmethod
     def _note(watch: JobWatch, event: JobEvent) -> None:
-        """Take in an event of a job's log."""
+        """Process an event of a job's log."""
         watch.is_logged = not watch.is_remote
         if not (watch.is_remote and event.number in OF_COPIES):
             log_event(watch.history, event)
 
     def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:
-        """Take note of the jobs that are in the queue no more."""
+        """Record the jobs that have left the queue."""
         for job in missing:
             self._jobs[job].wake(self._looked)
         if not missing:
@@ -397,7 +397,7 @@ class QueueWatch:
     # Judging
 
     def _judged(self, watch: JobWatch, now: int) -> list[DueRun]:
-        """Return the due times of a job of which more is known than before."""
+        """Return the due times of a job with news."""
         self._open(watch, now)
         runs: list[DueRun] = []
         left: list[Deferral] = []
@@ -421,7 +421,7 @@ class QueueWatch:
         return runs
 
     def _open(self, watch: JobWatch, now: int) -> None:
-        """Take up the due times that have come since the last look; none after the end of a job that has left."""
+        """Open the due times since the last look; for a job that has left, only those before its end."""
         first, due = watch.next_due, watch.facts.due
         gone = watch.history.gone
         if first is None or first > now:
@@ -440,7 +440,7 @@ class QueueWatch:
 
     @staticmethod
     def _open_one(opened: list[Deferral], watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
-        """Take up a due time, and say whether later ones are due as well: of a removed job only the first after."""
+        """Open a due time, and return whether later ones are due as well: of a removed job only the first."""
         if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
             return False
         opened.append(run_at(watch.schedule, time, now))
@@ -451,7 +451,7 @@ class QueueWatch:
         return DueRun(self.name, name, watch.owner, watch.cmd, run, *found, before)
 
     def _unplanned(self, watch: JobWatch) -> Iterator[DueRun]:
-        """Yield the new starts that belong to no due time; those before the first look are nobody's news."""
+        """Yield new starts that belong to no due time; those before the first look are ignored."""
         due = watch.facts.due
         for start in watch.history.starts_since(watch.starts_seen + 1):
             watch.starts_seen = start.time
@@ -462,14 +462,14 @@ class QueueWatch:
             yield self._run(watch, run, found, None)
 
     def _stand(self, watch: JobWatch, now: int) -> None:
-        """Say how a job stands now, as its ad was read."""
+        """Record the state of a job according to its ad."""
         known, history = watch.standing, watch.history
         if known is None:
             return
         is_idle, coming, start = known.state is ScheduledState.IDLE, known.next, history.last_start
         right = None
         if is_idle and self._is_misset(known.deferral_time, watch.schedule):
-            watch.fresh_until = 0  # what is right changes with the time
+            watch.fresh_until = 0  # the correct time changes
             with suppress(CrondorError):
                 right = None if watch.schedule is None else right_time(watch.schedule, known.deferral_time, now)
         watch.standing = replace(
@@ -483,16 +483,16 @@ class QueueWatch:
         )
 
     def _is_misset(self, present: int | None, meant: JobSchedule | None) -> bool:
-        """Say whether the DeferralTime of an idle job is none that its schedule means.
+        """Return whether the DeferralTime of an idle job is not one of its schedule.
 
-        One of those that is over is a matter of the schedd's next pass.
+        A past time of its schedule is corrected by the schedd's next pass.
         """
         if not self._sees_deferral_time or present is None or meant is None or meant.recurrence is None:
             return False
         return meant.recurrence.spec.dialect is not Dialect.HTCONDOR and not is_named(JobTimes(meant), present)
 
     def _forget(self, now: int) -> None:
-        """Forget jobs that have left and of which no due time is open or to come."""
+        """Forget jobs that have left and have no due time open or to come."""
         for job, watch in [*self._gone.items()]:
             ended = watch.history.gone
             is_over = ended is not None and ended.reason == COMPLETED and not watch.open

@@ -1,7 +1,7 @@
-"""The user logs that jobs name, followed: what is new in them, event by event.
+"""Follow the user logs that jobs name: new events only.
 
-A job's ad says where its log is, and any user can write that: only files at or below the folders that are allowed are
-opened, links followed once and judged, and of each only so much is read as bounds go.
+Any user can write the path of a log into a job's ad: only files in the allowed folders and below are opened, links are
+resolved once and checked, and each read is bounded.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from crondor.rights.walk import open_file
 from crondor.schedd.reading import UnreadAd, job_id
 
 MOST_BYTES: Final = 8 << 20
-"""Of one log at one look: of a longer one the end, which has what was last."""
+"""Bytes read of one log at one look: of a longer log the end, which has the latest events."""
 
 _MOST_LOGS: Final = 10_000
 _MOST_TOLD: Final = 100
-_PROOF: Final = 64  # bytes before the place reached by which a file is known again
+_PROOF: Final = 64  # bytes before the offset that identify a file
 _ENDS: Final = {b"<": b"</c>\n", b"{": b"}\n"}
 _END: Final = b"...\n"
-_OLD: Final = (".1", ".old")  # what HTCondor and logrotate call a log that was rotated
+_OLD: Final = (".1", ".old")  # suffixes that HTCondor and logrotate give rotated logs
 _NOBODY: Final[frozenset[JobId]] = frozenset()
 
 
 class UserLogFollower:
-    """Reads what is new in the logs of jobs (UserLog, from their Iwd), at or below some folders only.
+    """Reads new events from the logs of jobs (UserLog, relative to Iwd), only in some folders and below.
 
-    ``zone`` is that of the logs' times. ``diagnostics`` are what could not be read at the last look, once each.
+    ``zone`` is the time zone of the logs. ``diagnostics`` are the failures of the last look, each once.
     """
 
     def __init__(self, folders: Iterable[str | Path], zone: tzinfo = timezone.utc) -> None:
-        """Take the folders; nothing is opened."""
+        """Take the folders; open nothing."""
         self._files = Files([str(folder) for folder in folders], base="/")
         self._zone = zone
         self._reached: dict[str, Reached] = {}
-        self._named: dict[str, frozenset[JobId]] = {}  # the logs of the last call, and the jobs that name them
-        self._known: dict[JobId, tuple[int, str | None]] = {}  # of unread ads: what they said, and the log
+        self._named: dict[str, frozenset[JobId]] = {}  # logs of the last call, with the jobs that name them
+        self._known: dict[JobId, tuple[int, str | None]] = {}  # the state and log of unread ads
         self._told: set[str] = set()
         self.diagnostics: tuple[Diagnostic, ...] = ()
 
     def events(self, ads: Iterable[ClassAd | UnreadAd], now: int) -> Iterator[JobEvent]:
-        """Yield the events that are new in the logs of some jobs; ``now`` (epoch seconds) is for dates without year.
+        """Yield the new events in the logs of some jobs; ``now`` (epoch seconds) completes dates without a year.
 
-        A log tells of the jobs that name it, and of no other. Those that were asked for the last time are read once
-        more: a job's end is often written when it has left.
+        A log's events count only for jobs that name it. The logs of the last call are read once more: a job's end is
+        often written after it has left.
         """
         self._found: list[Diagnostic] = []
         before, self._named = self._named, _by_path(map(self._log_of, ads))
@@ -71,7 +71,7 @@ class UserLogFollower:
         self.diagnostics = tuple(self._found)
 
     def _log_of(self, ad: ClassAd | UnreadAd) -> tuple[JobId | None, str | None]:
-        """Return a job and its log; an ad that says what it said at the last call is not read."""
+        """Return a job and its log; an ad unchanged since the last call is not read."""
         if isinstance(ad, ClassAd):
             return job_id(ad), _path(ad)
         text, known = hash(ad.text), self._known.get(ad.job)
@@ -81,7 +81,7 @@ class UserLogFollower:
         return ad.job, known[1]
 
     def _new(self, path: str) -> Iterator[str]:
-        """Yield what is new in a log, and before it in those that it was before it was rotated: whole events."""
+        """Yield the new events of a log, preceded by those of its rotated predecessors: whole events."""
         before = self._reached.get(path)
         try:
             real = self._files.real(path)
@@ -97,7 +97,7 @@ class UserLogFollower:
             self._refuse(f"the user log {path} cannot be read: {getattr(error, 'strerror', None) or error}")
 
     def _opened(self, path: str, real: str) -> str:
-        """Return what is new in a file that is a log's or was; nothing where none is there. Raises OSError."""
+        """Return the new events in a log or a rotated one; empty if it is missing. Raises OSError."""
         try:
             with os.fdopen(open_file(real), "rb") as file:
                 return self._read(path, file)
@@ -105,7 +105,7 @@ class UserLogFollower:
             return ""
 
     def _read(self, path: str, file: BinaryIO) -> str:
-        """Return the events that are whole and new in an open log. Raises OSError."""
+        """Return the whole new events in an open log. Raises OSError."""
         status, before = os.fstat(file.fileno()), self._reached.get(path)
         offset = before.offset if before is not None and before.is_in(file.fileno()) else 0
         begin = max(offset, status.st_size - MOST_BYTES)
@@ -114,7 +114,7 @@ class UserLogFollower:
         file.seek(begin)
         data = file.read(MOST_BYTES)
         end = _ENDS.get(kind, _END)
-        first = data.find(end) + len(end) if begin > offset else 0  # from the middle: after the event that is cut
+        first = data.find(end) + len(end) if begin > offset else 0  # starting in the middle: skip the partial event
         last = data.rfind(end) + len(end)
         if last < len(end) or last <= first:
             return ""
@@ -123,7 +123,7 @@ class UserLogFollower:
         return data[first:last].decode("utf-8", "surrogateescape")
 
     def _refuse(self, message: str) -> None:
-        hint = "allow its folder with --allow-dir; without its log less is known of this job"
+        hint = "allow its folder with --allow-dir; without the log less is known about this job"
         self._tell(Diagnostic("user-log", message, Severity.WARNING, Source("", "user log").span(), hint))
 
     def _tell(self, found: Diagnostic) -> None:
@@ -133,7 +133,7 @@ class UserLogFollower:
 
 
 def _file_at(real: str) -> FileId | None:
-    """Return which file is at a path without links, None where none is. Raises OSError."""
+    """Return the identity of the file at a path without links, None if it is missing. Raises OSError."""
     try:
         return FileId.of(os.lstat(real))
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def _file_at(real: str) -> FileId | None:
 
 
 def _by_path(logs: Iterable[tuple[JobId | None, str | None]]) -> dict[str, frozenset[JobId]]:
-    """Return the logs that jobs name, and which jobs name each."""
+    """Return the logs that jobs name, each with its jobs."""
     found: dict[str, set[JobId]] = {}
     for job, path in logs:
         if path is not None and job is not None and (path in found or len(found) < _MOST_LOGS):
@@ -150,7 +150,7 @@ def _by_path(logs: Iterable[tuple[JobId | None, str | None]]) -> dict[str, froze
 
 
 def _path(ad: ClassAd) -> str | None:
-    """Return where the log of a job is, None for one that has none."""
+    """Return the path of a job's log, None if it has none."""
     name = string(ad, "UserLog")
     if not name or name == os.devnull or "\0" in name:
         return None

@@ -1,4 +1,4 @@
-"""Due times and their verdicts, and what is known of a job: history and sightings."""
+"""Due times and their verdicts, and a job's known history."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from crondor.times import JobTimes
 
 
 class Verdict(str, Enum):
-    """What became of a due time; each has one, which may still change while ``DueRun.is_final`` is false."""
+    """What became of a due time; the verdict may change until ``DueRun.is_final`` is true."""
 
-    AHEAD = "ahead"  # the next due time, which has not come
-    DUE = "due"  # it has come, and no more than the grace has passed
-    LATE = "late"  # the grace has passed without a start, and the job may still start
+    AHEAD = "ahead"  # the next due time, still to come
+    DUE = "due"  # it has come, and the grace period has not passed
+    LATE = "late"  # the grace period has passed without a start, but the job may still start
     STARTED = "started"
     MISSED = "missed"  # the job was in the queue and did not start in time
-    LOST = "lost"  # the job had left the queue before, or its run was cut off
-    UNKNOWN = "unknown"  # nobody looked at the time, and what is left does not tell
-    UNPLANNED = "unplanned"  # no due time: a program began all the same
+    LOST = "lost"  # the job had left the queue, or its run was evicted
+    UNKNOWN = "unknown"  # nobody looked at that time, and the remaining records do not show it
+    UNPLANNED = "unplanned"  # a program started without a due time
 
 
 class Cause(str, Enum):
@@ -58,31 +58,31 @@ class Cause(str, Enum):
 
 WORDS: Final = {
     Cause.HELD_20: "it reached its machine after its window, and was held",
-    Cause.HELD_25: "the schedd cannot read its schedule, and has held it",
+    Cause.HELD_25: "the schedd could not read its schedule, and held it",
     Cause.HELD: "it was on hold",
     Cause.NO_MATCH: "it was idle, and no machine took it in its window",
     Cause.NOT_STARTED: "it was idle, and nothing started it in its window",
     Cause.NEVER_MATCHES: "its Requirements can never be true",
-    Cause.DAY_0: "the schedd had set another time, by its day-0 defect",
-    Cause.SCHEDD_READING: "the schedd reads its schedule otherwise, and had set another time",
+    Cause.DAY_0: "the schedd had set another time, because of its day-0 defect",
+    Cause.SCHEDD_READING: "the schedd reads its schedule differently, and had set another time",
     Cause.STILL_RUNNING: "an earlier run had not ended",
-    Cause.WINDOW_OVERLAP: "the window of an earlier time was open, and a schedd sets the next only when it is over",
+    Cause.WINDOW_OVERLAP: "the window of an earlier time was open, and a schedd sets the next time only after it",
     Cause.NOT_COMPUTED: "the schedd had not set this time when it came",
     Cause.LEFT_QUEUE: "it had left the queue",
     Cause.ROUTER: "a job router had it, and its copy did not start",
-    Cause.STARTER_GONE: "it was matched and did not begin: its starter is gone, or hangs",
-    Cause.EVICTED: "its run was cut off",
-    Cause.UNSEEN: "its ad does not tell: a user log, the history, or a look at the time would",
+    Cause.STARTER_GONE: "it was matched and did not start: its starter has ended, or hangs",
+    Cause.EVICTED: "its run was evicted",
+    Cause.UNSEEN: "its ad does not show it: a user log, the history, or a look at that time would",
 }
-"""What a cause is, as part of a sentence about a job."""
+"""The cause as part of a sentence about a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueRun:
-    """A due time of a job and what became of it; an UNPLANNED start has the DeferralTime it was for, or its own.
+    """A due time of a job and what became of it; an UNPLANNED start has its DeferralTime, or its own time.
 
-    ``run`` has the moments (epoch seconds). ``started`` is when its program began, None where it did not. ``detail`` is
-    a fact beside the cause, such as a HoldReason; ``code`` the HoldReasonCode. ``before`` is the verdict it had before.
+    ``run`` has the times (epoch seconds). ``started`` is the start of its program, None if it did not start. ``detail``
+    adds a fact to the cause, such as a HoldReason; ``code`` is the HoldReasonCode. ``before`` is the previous verdict.
     """
 
     queue: str
@@ -100,11 +100,11 @@ class DueRun:
 
     @property
     def delay(self) -> int | None:
-        """How many seconds after its time it began; None where that is not known."""
+        """Seconds from its time to its start; None if unknown."""
         return None if self.started is None else self.started - self.run.time
 
     def is_news(self, before: DueRun | None) -> bool:
-        """Say whether it tells more than what was said of the same due time before."""
+        """Return whether it has news compared with the previous result for the same due time."""
         return before is None or (self.verdict, self.cause, self.started) != (
             before.verdict,
             before.cause,
@@ -124,9 +124,9 @@ _BEGUN = frozenset((Verdict.STARTED, Verdict.LOST))
 
 @dataclass
 class Totals:
-    """Counts of due times since the monitor began; the last one before that of each job is among them.
+    """Counts of due times since the monitor started, including the last one of each job before that.
 
-    A run that began and was cut off later is counted among the started and the lost.
+    A run that started and was later evicted counts as started and as lost.
     """
 
     due: int = 0
@@ -155,11 +155,11 @@ class Totals:
 
 
 _MOST: Final = 100_000  # due times of one job between two looks
-_SPANS: Final = tuple(3600 * hours for hours in (1, 24, 24 * 32, 24 * 400))  # in which a schedd's last answer is sought
+_SPANS: Final = tuple(3600 * hours for hours in (1, 24, 24 * 32, 24 * 400))  # searched for a schedd's last answer
 
 
-# That is the manual's reading, without the times that its requirements exclude. Where the manual refuses a field that
-# the schedd takes, as minute 60, it is the schedd's.
+# Due times follow the manual's reading, without the times that its requirements exclude. If the manual rejects a field
+# that the schedd accepts, as minute 60, they follow the schedd's.
 def due_between(times: JobTimes, after: int, until: int) -> Iterator[int]:
     """Yield the due times with ``after`` < time <= ``until`` (epoch seconds); none for a schedule that never runs."""
     try:
@@ -169,7 +169,7 @@ def due_between(times: JobTimes, after: int, until: int) -> Iterator[int]:
 
 
 def last_due(times: JobTimes, after: int, until: int) -> int | None:
-    """Return the last due time with ``after`` < time <= ``until``; None where there is none."""
+    """Return the last due time with ``after`` < time <= ``until``; None if there is none."""
     try:
         found = times.previous(until + 1)
     except NotASet:
@@ -180,7 +180,7 @@ def last_due(times: JobTimes, after: int, until: int) -> int | None:
 
 
 def _last_of_chain(times: JobTimes, after: int, until: int) -> int:
-    """Return the last answer up to ``until`` of a schedd asked again and again; ``after`` where there is none."""
+    """Return the last answer up to ``until`` of a schedd asked repeatedly; ``after`` if there is none."""
     for span in _SPANS:
         begin = max(after, until - span)
         found = max(due_between(times, begin, until), default=after)
@@ -190,7 +190,7 @@ def _last_of_chain(times: JobTimes, after: int, until: int) -> int:
 
 
 def next_due(times: JobTimes, after: int) -> int | None:
-    """Return the first due time after ``after``; None for a job that never runs, and beyond the calendar."""
+    """Return the first due time after ``after``; None if the job never runs, or runs only outside the calendar."""
     try:
         return int(times.next(after))
     except CrondorError:
@@ -198,7 +198,7 @@ def next_due(times: JobTimes, after: int) -> int | None:
 
 
 def is_due(times: JobTimes, time: int) -> bool:
-    """Say whether a time is one at which the job is meant to run."""
+    """Return whether a job is meant to run at a time."""
     try:
         return times.is_run(time)
     except CrondorError:
@@ -206,27 +206,27 @@ def is_due(times: JobTimes, time: int) -> bool:
 
 
 def is_named(times: JobTimes, time: int) -> bool:
-    """Say whether a time is one of the schedule's: a schedd sets those that requirements exclude as well."""
+    """Return whether a time is in the schedule, even if requirements exclude it: a schedd sets those too."""
     try:
         return time in times.named(time - 1, time)
     except CrondorError:
         return False
 
 
-_MOST_EVENTS: Final = 64  # of each kind that a job keeps
-_MOST_AT_ONCE: Final = 10_000  # that it may take in between
-_SAME: Final = 2  # seconds by which two reports of one start may differ
-_ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason, where on_exit_hold_reason says nothing else
+_MOST_EVENTS: Final = 64  # entries of each kind stored for a job
+_MOST_AT_ONCE: Final = 10_000  # entries accepted before pruning
+_SAME: Final = 2  # seconds by which two records of one start may differ
+_ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason without on_exit_hold_reason
 CLOCKS: Final = 2
-"""Seconds by which the clock of a machine may be ahead or behind."""
+"""Seconds by which a machine's clock may differ."""
 
 
-# What comes from ads, logs and the history is put in by its own time, in whatever order it is found. Of each only so
-# much is kept as a few due times need.
+# Facts from ads, logs and the history are inserted by their own times, in any order. Only as many are stored as a few
+# due times need.
 class JobCondition(Enum):
-    """What a job does: on a machine, WAITING is before its program begins, RUNNING after that.
+    """A job's condition: WAITING is on a machine before its program starts, RUNNING after that.
 
-    UNSEEN: it came to machines and went, and nobody looked.
+    UNSEEN: it was matched and released between two looks.
     """
 
     IDLE = "idle"
@@ -242,9 +242,9 @@ ON_MACHINES: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
 
 
 class Turn(NamedTuple):
-    """From ``time`` on (epoch seconds) a job is in a condition; ``code`` and ``reason`` are those of a hold or an end.
+    """The start of a condition at ``time`` (epoch seconds); ``code`` and ``reason`` are those of a hold or an end.
 
-    ``is_loss``: a run was cut off by it.
+    ``is_loss``: it ended a run before its time.
     """
 
     time: int
@@ -255,26 +255,26 @@ class Turn(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the hold of a job whose program had ended by itself (on_exit_hold)."""
+        """Whether this is a hold after the program ended by itself (on_exit_hold)."""
         return self.reason.startswith(_ON_EXIT)
 
 
 class Stay(NamedTuple):
-    """A turn, and until when it lasted: None, as far as is known."""
+    """A turn and its end; None: it lasts as far as is known."""
 
     turn: Turn
     until: int | None
 
 
 class Start(NamedTuple):
-    """A program began at ``time``; ``due`` is the DeferralTime it was for, None where that is not known."""
+    """The start of a program at ``time``; ``due`` is its DeferralTime, None if unknown."""
 
     time: int
     due: int | None = None
 
 
 class Sighted(NamedTuple):
-    """A DeferralTime that the ad had from ``first`` to ``last``, as far as it was looked at."""
+    """A DeferralTime seen in the ad from ``first`` to ``last``."""
 
     time: int
     first: int
@@ -287,23 +287,23 @@ class JobHistory:
     __slots__ = ("_matches", "_seen", "_sighted", "_starts", "_turns", "success")
 
     def __init__(self) -> None:
-        """Know nothing."""
-        self.success: int | None = None  # when the last program ended that ended with exit code 0
+        """Start empty."""
+        self.success: int | None = None  # end of the last program with exit code 0
         self._turns: list[Turn] = []
-        self._seen: int | None = None  # when it was looked at last
-        self._matches = 0  # how often it had come to a machine by then
+        self._seen: int | None = None  # time of the last look
+        self._matches = 0  # number of matches at that time
         self._starts: list[Start] = []
         self._sighted: list[Sighted] = []
 
     def packed(self) -> str:
-        """Return all of it as a text, which takes much less memory."""
+        """Return the history as a text, which takes much less memory."""
         turns = [(turn[0], turn.condition.value, *turn[2:]) for turn in self._turns]
         kept = (self.success, self._seen, self._matches, turns, self._starts, self._sighted)
         return json.dumps(kept, separators=(",", ":"))
 
     @classmethod
     def unpacked(cls, text: str) -> JobHistory:
-        """Return what a text was made of."""
+        """Return the history packed in a text."""
         made = cls()
         made.success, made._seen, made._matches, turns, starts, sighted = json.loads(text)
         made._turns = [Turn(time, JobCondition(condition), *rest) for time, condition, *rest in turns]
@@ -311,14 +311,14 @@ class JobHistory:
         made._sighted = [Sighted(*each) for each in sighted]
         return made
 
-    # Putting in
+    # Inserting
 
     def turn(self, new: Turn) -> None:
-        """Take a turn in; one that is known, or changes nothing, is left out."""
+        """Insert a turn, unless it is known or changes nothing."""
         turns = self._turns
         at = bisect_right(turns, new.time, key=_time_of)
         while new.condition is JobCondition.IDLE and at and _ends_at(turns[at - 1], new.time):
-            at -= 1  # a log tells of the eviction first, and then of the hold
+            at -= 1  # a log has the eviction first, then the hold
         before = turns[at - 1] if at else None
         if before is not None and _is_same(before, new):
             if new.is_loss and new.time - before.time <= _SAME:
@@ -332,7 +332,7 @@ class JobHistory:
         del turns[:-_MOST_AT_ONCE]
 
     def match(self, time: int) -> None:
-        """Take in that an idle job has come to a machine: whatever it did before had ended."""
+        """Record that an idle job was matched: its previous condition has ended."""
         at = bisect_right(self._turns, time, key=_time_of)
         if not any(
             turn.time == time and turn.condition is JobCondition.WAITING for turn in self._turns[max(0, at - 3) : at]
@@ -341,19 +341,19 @@ class JobHistory:
             self.turn(Turn(time, JobCondition.WAITING))
 
     def prune(self) -> None:
-        """Forget what is old."""
+        """Forget old entries."""
         for kept in (self._turns, self._starts, self._sighted):
             if len(kept) > _MOST_EVENTS:
                 del kept[:-_MOST_EVENTS]
 
     def _unbegin(self, before: Turn, at: int) -> None:
-        """Take back the start before a hold of code 20: shadow and user log tell of one, and no program began."""
+        """Take back the start before a hold of code 20: shadow and user log report one, but no program started."""
         if before.condition is JobCondition.RUNNING:
             self._turns[at] = before._replace(condition=JobCondition.WAITING)
             self._starts = [start for start in self._starts if abs(start.time - before.time) > _SAME]
 
     def start(self, new: Start) -> bool:
-        """Take a start in, and say whether it was not known."""
+        """Insert a start, and return whether it is new."""
         starts = self._starts
         at = bisect_right(starts, new.time + _SAME, key=_time_of)
         if at and starts[at - 1].time >= new.time - _SAME:
@@ -365,7 +365,7 @@ class JobHistory:
         return True
 
     def sight(self, time: int, now: int) -> None:
-        """Take note of the DeferralTime of an ad that was looked at ``now``."""
+        """Record the DeferralTime of an ad seen at ``now``."""
         sighted = self._sighted
         if sighted and sighted[-1].time == time:
             sighted[-1] = sighted[-1]._replace(last=now)
@@ -373,22 +373,22 @@ class JobHistory:
         sighted.append(Sighted(time, now, now))
 
     def succeed(self, time: int) -> None:
-        """Take note that a program ended with exit code 0."""
+        """Record that a program ended with exit code 0."""
         self.success = time if self.success is None else max(self.success, time)
 
     def lose(self, start: Start) -> None:
-        """Take note that a run was cut off, where its end is known."""
-        at = self._behind(start)
+        """Record that a run was evicted, if its end is known."""
+        at = self._index_after(start)
         for number in range(at, len(self._turns)):
             if self._turns[number].condition not in ON_MACHINES:
                 self._turns[number] = self._turns[number]._replace(is_loss=True)
                 return
 
     def see(self, now: int, matches: int, told: list[int]) -> int | None:
-        """Take note of a look, and return when the one before was.
+        """Record a look, and return the time of the one before.
 
-        ``matches`` is how often the job has come to a machine so far, and ``told`` when, as far as the ad tells. Where
-        it came more often since the look before, what it did from then on is not known.
+        ``matches`` is the number of the job's matches so far, ``told`` their times known from the ad. If it was matched
+        more often since the look before, its condition from then on is unknown.
         """
         seen, self._seen = self._seen, now
         before, self._matches = self._matches, matches
@@ -397,7 +397,7 @@ class JobHistory:
         return seen
 
     def look_again(self, now: int) -> None:
-        """Take note of a look that found the same as the one before."""
+        """Record a look that found no change."""
         seen, self._seen = self._seen, now
         if self._sighted and self._sighted[-1].last == seen:
             self._sighted[-1] = self._sighted[-1]._replace(last=now)
@@ -416,11 +416,11 @@ class JobHistory:
 
     @property
     def gone(self) -> Turn | None:
-        """The turn by which the job has left, None while it is there."""
+        """The turn with which the job left the queue, None if it is still there."""
         return next((turn for turn in reversed(self._turns) if turn.condition is JobCondition.GONE), None)
 
     def stays(self, begin: int, end: int) -> list[Stay]:
-        """Return what the job did from ``begin`` to ``end``, both included; that before the first turn is not known."""
+        """Return the job's conditions from ``begin`` to ``end``, inclusive; before the first turn they are unknown."""
         turns = self._turns
         first = max(0, bisect_right(turns, begin, key=_time_of) - 1)
         past = bisect_right(turns, end, key=_time_of)
@@ -431,9 +431,9 @@ class JobHistory:
         return [each for each in self._sighted if each.last >= begin and each.first <= end]
 
     def starts_for(self, due: int, last_start: int, following: int | None) -> list[Start]:
-        """Return the starts that are a due time's; ``following`` is the next due time, which takes what is its own.
+        """Return the starts for a due time; ``following`` is the next due time, which has its own starts.
 
-        A start whose DeferralTime is known is that one's and no other's. A run that was cut off may begin again.
+        A start with a known DeferralTime belongs to that time only. An evicted run may start again.
         """
         last = last_start + CLOCKS if following is None else min(last_start + CLOCKS, following - CLOCKS - 1)
         return [
@@ -443,19 +443,19 @@ class JobHistory:
         ]
 
     def starts_since(self, time: int) -> list[Start]:
-        """Return the starts from a time on."""
+        """Return the starts at or after a time."""
         return self._starts[bisect_right(self._starts, time - 1, key=_time_of) :]
 
     def end_of(self, start: Start) -> Turn | None:
-        """Return the turn that ended a run, None while it goes on or where that is not known."""
-        at = self._behind(start)
+        """Return the turn that ended a run, None if it continues or that is unknown."""
+        at = self._index_after(start)
         ends = [turn for turn in self._turns[at:] if turn.condition not in ON_MACHINES][:2]
         if len(ends) > 1 and _ends_at(ends[1], ends[0].time):
-            return ends[1]  # what it was evicted for
+            return ends[1]  # the reason of the eviction
         return ends[0] if ends else None
 
-    def _behind(self, start: Start) -> int:
-        """Return the number of the turn after the one by which a program began."""
+    def _index_after(self, start: Start) -> int:
+        """Return the index of the turn after the start of a program."""
         past = bisect_right(self._turns, start.time + _SAME, key=_time_of)
         begun = next((at for at in reversed(range(past)) if _is_begin(self._turns[at], start)), None)
         return past if begun is None else begun + 1
@@ -466,7 +466,7 @@ def _is_begin(turn: Turn, start: Start) -> bool:
 
 
 def _is_same(before: Turn, new: Turn) -> bool:
-    """Say whether a turn changes nothing: the condition is the same, and of a hold its code."""
+    """Return whether a turn changes nothing: the same condition, and the same code of a hold."""
     return before.condition is new.condition and (new.condition is not JobCondition.HELD or before.code == new.code)
 
 
@@ -478,7 +478,7 @@ def _time_of(each: Turn | Start) -> int:
     return each.time
 
 
-_EXTERNAL: Final = "External"  # Managed: a router's, or the gridmanager's
+_EXTERNAL: Final = "External"  # Managed: by a router or the gridmanager
 _LONGEST: Final = 300  # characters of a reason
 _AHEAD: Final = 60  # seconds by which a machine's clock may be ahead of ours
 _THERE: Final = ON_MACHINE | {JobStatus.TRANSFERRING_OUTPUT}
@@ -491,23 +491,23 @@ _ENDS: Final = {
 COMPLETED: Final = "completed"
 
 
-# A shadow writes JobCurrentStartExecutingDate at once when the program begins; it stays when the run has ended, and
-# JobCurrentStartDate, that of the match, becomes JobLastStartDate with the next match. A match that has ended took
-# LastRemoteWallClockTime. Local jobs have all of these but JobCurrentStartExecutingDate: a schedd that starts one
-# itself calls that a match (HTCondor 25.14, a personal pool).
+# A shadow sets JobCurrentStartExecutingDate when the program starts; it remains after the run. JobCurrentStartDate, the
+# time of the match, becomes JobLastStartDate at the next match. A finished match lasted LastRemoteWallClockTime. Local
+# jobs have all of these except JobCurrentStartExecutingDate: for a schedd that starts a job itself, that is a match
+# (HTCondor 25.14, a personal pool).
 def sight(
     history: JobHistory, queued: QueuedJob, now: int, *, sees_deferral_time: bool = True, is_logged: bool = False
 ) -> None:
-    """Take in what an ad says at ``now`` (epoch seconds); a DeferralTime only from who sees it as it is written.
+    """Record an ad seen at ``now`` (epoch seconds); its DeferralTime only if it is seen without delay.
 
-    ``is_logged``: a user log tells of each start, also of those between two looks.
+    ``is_logged``: a user log records each start, also between two looks.
     """
     status, ad = queued.status, queued.ad
     if status is None:
         return
     since = _past(integer(ad, "EnteredCurrentStatus"), now)
     if since is None:
-        since = now  # of an ad that does not say, only how it is now is known
+        since = now  # without a date in the ad, only its present state is known
     due = integer(ad, "DeferralTime", Context(now=now)) if sees_deferral_time else None
     if due is not None and status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
         history.sight(due, now)
@@ -518,7 +518,7 @@ def sight(
     if last is not None and last <= since:
         is_unseen = not is_logged and began is not None and there is not None and began >= there
         if is_unseen and (seen is None or seen < last):
-            history.turn(Turn(last, JobCondition.UNSEEN))  # no ad tells any more when its program began
+            history.turn(Turn(last, JobCondition.UNSEEN))  # no ad shows any longer when its program started
         else:
             history.match(last)
     was_held = not is_logged and seen is None and count(ad, "NumHolds") > 0
@@ -536,7 +536,7 @@ def sight(
 
 
 def has_copy(queued: QueuedJob) -> bool:
-    """Say whether a copy runs in the place of a job: a router made it, or the gridmanager in another schedd."""
+    """Return whether a copy runs in place of a job: made by a router, or by the gridmanager in another schedd."""
     is_grid = (queued.string("GridResource") or "").lower().startswith("condor ")
     return "RoutedToJobId" in queued.ad or (is_grid and queued.integer("JobUniverse") == Universe.GRID)
 
@@ -544,7 +544,7 @@ def has_copy(queued: QueuedJob) -> bool:
 def _sight_there(
     history: JobHistory, queued: QueuedJob, since: int, began: int | None, due: int | None, away: JobCondition
 ) -> None:
-    """Take in that a job is on a machine, and whether its program has begun there; ``away`` as for ``_end``."""
+    """Record that a job is on a machine, and whether its program has started; ``away`` as for ``_end``."""
     there, last = (integer(queued.ad, name) for name in ("JobCurrentStartDate", "JobLastStartDate"))
     has_come = int32(queued.ad, "LastJobStatus") == JobStatus.IDLE
     if began is not None and _is_of_match(began, there, due):
@@ -556,7 +556,7 @@ def _sight_there(
         _begin(history, began, None)
     _end(history, queued, last, since, away)
     if there is None:
-        history.turn(Turn(since, JobCondition.UNSEEN))  # of a shortened ad nobody knows whether its program began
+        history.turn(Turn(since, JobCondition.UNSEEN))  # a shortened ad does not show whether its program started
     elif has_come:
         history.match(since)
     else:
@@ -569,15 +569,15 @@ def _begin(history: JobHistory, began: int, due: int | None) -> None:
 
 
 def _is_of_match(began: int, there: int | None, due: int | None) -> bool:
-    """Say whether the program that began last is that of the present match, and none before it.
+    """Return whether the last start belongs to the present match, and not to an earlier one.
 
-    One may have ended in the second in which the job was matched again; none begins before its DeferralTime.
+    A run may have ended in the second of the next match; none starts before its DeferralTime.
     """
     return (there is None or began >= there) and (due is None or began >= due - CLOCKS)
 
 
 def _began(queued: QueuedJob, status: JobStatus, since: int, now: int) -> int | None:
-    """Return when the last program began, None where none is known; a hold of code 20 tells that none did."""
+    """Return the start of the last program, None if unknown; a hold of code 20 means that none started."""
     began = integer(queued.ad, "JobCurrentStartExecutingDate")
     if began is None or not 0 < began <= now + _AHEAD:
         return None
@@ -589,9 +589,9 @@ def _began(queued: QueuedJob, status: JobStatus, since: int, now: int) -> int | 
 
 
 def _end(history: JobHistory, queued: QueuedJob, begin: int | None, since: int, away: JobCondition) -> None:
-    """Take in the end of the last match that has ended, which began at ``begin``, where the ad tells of it.
+    """Record the end of the last finished match, which began at ``begin``, if the ad shows it.
 
-    ``away`` is what the job did from then to ``since``: of one that was held before the first look nobody knows when.
+    ``away`` is the condition from then to ``since``; if the job was held before the first look, that time is unknown.
     """
     length = integer(queued.ad, "LastRemoteWallClockTime")
     if begin is not None and length is not None and begin + length <= since:
@@ -612,7 +612,7 @@ def _turn(queued: QueuedJob, status: JobStatus, since: int) -> Turn:
 
 
 def _past(time: int | None, now: int) -> int | None:
-    """Return a moment that an ad names, None for none; one ahead of our clock is taken for now."""
+    """Return a time from an ad, None if missing; a time ahead of our clock counts as now."""
     return None if time is None or time <= 0 else min(time, now)
 
 

@@ -1,4 +1,4 @@
-"""The queues that are watched: how each is read at a look, and what it says of jobs that have left."""
+"""The watched queues: how each is read at a look, and how it finds jobs that have left."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from crondor.schedd.live_process import Answer
 
 
-_CHUNK = 200  # jobs asked for by number at once
-_MOST_LEFT = 10_000  # jobs of a history that are looked at
-_SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
+_CHUNK = 200  # jobs queried by number at once
+_MOST_LEFT = 10_000  # jobs of a history that are examined
+_SILENT = "the schedd does not answer: the other queues are watched meanwhile"
 
 
 class QueueSource(Protocol):
-    """Where a queue is."""
+    """The location of a queue."""
 
     @property
     def kind(self) -> str:
@@ -43,7 +43,7 @@ class QueueSource(Protocol):
 
     @property
     def dialect(self) -> Dialect:
-        """How Cron attributes are read there."""
+        """The dialect in which its Cron attributes are read."""
 
     @property
     def folder(self) -> Path:
@@ -51,9 +51,9 @@ class QueueSource(Protocol):
 
 
 class Wanted(NamedTuple):
-    """What is asked for: queue and jobs, how they are read, from when on (epoch seconds), and the files beside.
+    """What to watch: queue and jobs, how to read them, since when (epoch seconds), and further files.
 
-    ``is_once``: nobody waits for a queue that is not there yet.
+    ``is_once``: do not wait for a queue that is missing.
     """
 
     asked: QueueSource
@@ -69,20 +69,20 @@ class Wanted(NamedTuple):
 
 @dataclass
 class _Heard:
-    """What was asked before a look; None: nothing, and the look asks."""
+    """The answers received before a look; None: the look queries."""
 
     ads: list[UnreadAd] | None = None
-    odd: list[JobId] = field(default_factory=list)  # to be asked whole
+    odd: list[JobId] = field(default_factory=list)  # jobs to be queried with all attributes
     asks_odd: bool = False
     left: list[ClassAd] | None = None
     fault: CrondorError | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     seconds: float = 0.0
-    since: float | None = None  # when the jobs were told, by the monotonic clock
+    since: float | None = None  # when the jobs were received, by the monotonic clock
 
     @property
     def age(self) -> int:
-        """How many seconds ago that was."""
+        """The age of the answer in seconds."""
         return 0 if self.since is None else int(time.monotonic() - self.since)
 
     def found_left(self, _jobs: Sequence[JobId]) -> Iterable[ClassAd]:
@@ -90,9 +90,9 @@ class _Heard:
 
 
 class WatchedQueue:
-    """One queue, opened, with what is known of its jobs; ``fault`` is why the last look failed.
+    """One queue, opened, with the known state of its jobs; ``fault`` is why the last look failed.
 
-    ``looks`` are those that succeeded, ``seconds`` how long the last one took.
+    ``looks`` is the number of successful looks, ``seconds`` the duration of the last one.
     """
 
     def __init__(
@@ -127,11 +127,11 @@ class WatchedQueue:
         )
         self._histories = tuple(map(HistoryFollower, self._history_paths()))
         self._heard = _Heard()
-        self._leaving: dict[JobId, ClassAd] = {}  # in a history file, and still in the queue when it was read
+        self._leaving: dict[JobId, ClassAd] = {}  # in a history file, but still in the queue when it was read
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
 
     def _history_paths(self) -> Iterable[str]:
-        """Return the history files: those that were named, or that of an embedded queue."""
+        """Return the history files given, or that of an embedded queue."""
         asked = self._wanted.asked
         if self._wanted.histories or asked.kind != "queue":
             return self._wanted.histories
@@ -139,13 +139,13 @@ class WatchedQueue:
 
     @property
     def label(self) -> str:
-        """What it is called where it must have a name."""
+        """The queue's name when one is required."""
         return self.name or self._wanted.asked.kind
 
-    # Asking from elsewhere
+    # Queries in other threads
 
     def ask(self) -> Question | None:
-        """Return what is to be asked before the next look, by any thread; None where a look asks by itself."""
+        """Return the query to make before the next look, in any thread; None if the look makes it."""
         self._heard = _Heard()
         if self._wanted.asked.kind != "live":
             return None
@@ -154,9 +154,9 @@ class WatchedQueue:
         return _live(self.schedd).asking(self._wanted.chosen.where(IS_SCHEDULED), LOOKED_AT)
 
     def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
-        """Take an answer; return what else is to be asked, None where the look can be made.
+        """Process an answer; return the next query, None if the look can be made.
 
-        ``began`` and ``ended`` are when it was asked and answered, by the monotonic clock.
+        ``began`` and ``ended`` are the times of the query and the answer, by the monotonic clock.
         """
         heard, schedd = self._heard, _live(self.schedd)
         heard.seconds += ended - began
@@ -183,16 +183,16 @@ class WatchedQueue:
         return None
 
     def be_silent(self) -> None:
-        """Take note that the schedd has not answered, and is not waited for."""
+        """Record that the schedd has not answered and is no longer waited for."""
         self.fault = Unreachable(Diagnostic("schedd-timeout", _SILENT))
 
     def interrupt(self) -> None:
-        """End what another thread asks."""
+        """End the query of another thread."""
         if self.schedd is not None:
             _live(self.schedd).interrupt()
 
     def look(self, clock: Clock) -> Look | None:
-        """Look at the queue; None where it cannot be read, and ``fault`` says why."""
+        """Look at the queue; None if it cannot be read, with the reason in ``fault``."""
         began = time.monotonic()
         if self._wanted.asked.kind == "live" and self._heard.ads is None and self._heard.fault is None:
             self._ask_all()
@@ -204,7 +204,7 @@ class WatchedQueue:
                 raise heard.fault
             if not self.looks:
                 for each in self._histories:
-                    each.skip()  # before the jobs are read: one that leaves in between is in the file then
+                    each.skip()  # before the jobs are read: a job that leaves in between is then in the file
             ads = self._ads() if heard.ads is None else heard.ads
             events = [] if self._logs is None else self._logs.events(ads, now)
             begin = self._wanted.begin
@@ -228,7 +228,7 @@ class WatchedQueue:
         return found
 
     def _ask_all(self) -> None:
-        """Ask what is to be asked before a look."""
+        """Make all queries before a look."""
         try:
             question = self.ask()
             while question is not None:
@@ -260,9 +260,9 @@ class WatchedQueue:
     # Jobs that have left
 
     def _new_left(self, ads: Iterable[ClassAd | UnreadAd], now: int) -> list[ClassAd]:
-        """Return the jobs that have left since the last look, as the history files have them; once each.
+        """Return the jobs that have left since the last look, from the history files; each once.
 
-        A schedd writes there first, and then takes the job out of its queue. Raises QueueIO.
+        A schedd writes there first, and then removes the job from its queue. Raises QueueIO.
         """
         for each in self._histories:
             for ad in self._chosen(each.poll(self.findings.append), now):
@@ -277,7 +277,7 @@ class WatchedQueue:
         return left
 
     def _find_left(self, jobs: Sequence[JobId]) -> Iterable[ClassAd]:
-        """Return the ads of jobs that have left; none where nobody tells. Raises CrondorError."""
+        """Return the ads of jobs that have left; empty without a source. Raises CrondorError."""
         if self.schedd is None:
             return []
         try:
@@ -300,13 +300,13 @@ class WatchedQueue:
         return list(islice((ad for ad in ads if (integer(ad, "EnteredCurrentStatus") or 0) >= begin), _MOST_LEFT))
 
     def _of_histories(self, begin: int) -> Iterator[ClassAd]:
-        """Yield the jobs of the history files, and of those that were rotated since a time. Raises QueueIO."""
+        """Yield the jobs of the history files, including files rotated since a time. Raises QueueIO."""
         for each in self._histories:
             for path in history_files(each.path, begin):
                 yield from read_history(path, report=self.findings.append)
 
     def _chosen(self, ads: Iterable[ClassAd], now: int) -> Iterator[ClassAd]:
-        """Yield the jobs that are watched: scheduled ones, of those that were asked for."""
+        """Yield the watched jobs: the selected ones that are scheduled."""
         chosen, context = self._wanted.chosen, Context(now=now, zone=self._zone)
         return (ad for ad in ads if QueuedJob(ad).is_scheduled and chosen.holds(ad, context))
 
@@ -316,7 +316,7 @@ def _live(schedd: Schedd | None) -> LiveSchedd:
 
 
 class Row(NamedTuple):
-    """A due time and its job; ``run`` None: no time of the job has come yet, or none ever will."""
+    """A due time and its job; ``run`` None: no due time has come yet, or none ever will."""
 
     queue: str
     run: DueRun | None
@@ -335,7 +335,7 @@ class Row(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What has become of the time."""
+        """The verdict of the due time."""
         return Verdict.AHEAD if self.run is None else self.run.verdict
 
     @property
@@ -345,7 +345,7 @@ class Row(NamedTuple):
 
 
 def all_rows(queue: str, look: Look, *, every: bool) -> Iterator[Row]:
-    """Yield a row for each job with its last due time, or with ``every`` one for each due time of the look."""
+    """Yield a row for each job with its last due time, or with ``every`` for each due time of the look."""
     statuses = {standing.status.id: standing.status for standing in look.jobs}
     if every:
         yield from (Row(queue, run, statuses.get(run.job)) for run in look.runs)
@@ -355,6 +355,6 @@ def all_rows(queue: str, look: Look, *, every: bool) -> Iterator[Row]:
             yield Row(queue, standing.latest, standing.status)
     if every:
         return
-    for run in look.runs:  # those that have left and whose last due time was judged just now; starts that no time has
+    for run in look.runs:  # jobs that have left and were just judged; unplanned starts
         if run.verdict is Verdict.UNPLANNED or (run.job not in statuses and run.is_final):
             yield Row(queue, run, statuses.get(run.job))

@@ -154,7 +154,7 @@ def test_another_file_is_no_queue_without_a_miss(tmp_path: Path, text: str, said
     for command in (("monitor", "--once"), ("queue", "status")):
         result = crondor(*command, "--log", str(tmp_path / "some.log"), *AT)
         assert (result.status, result.out) == (1, "")
-        assert "error: this is no job_queue.log" in result.err
+        assert "error: this is not a job_queue.log" in result.err
         assert said in result.err
 
 

@@ -167,6 +167,6 @@ def test_an_address_that_does_not_take_it_is_told(heart: tuple[str, type[Heart]]
         pass
     look = ("monitor", "--once", "--queue", str(tmp_path / "q"), *AT, "--heartbeat")
     result = crondor(*look, url)
-    assert (result.status, "does not take it: status 503" in result.err) == (0, True)
+    assert (result.status, "--heartbeat failed: status 503" in result.err) == (0, True)
     gone = crondor(*look, "http://127.0.0.1:1/")
-    assert (gone.status, "does not take it" in gone.err) == (0, True)
+    assert (gone.status, "--heartbeat failed" in gone.err) == (0, True)

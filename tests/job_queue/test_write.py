@@ -308,7 +308,7 @@ def test_a_failing_disk_ends_the_writing(path: Path, refused: set[str]) -> None:
         with pytest.raises(QueueIO), queue.transaction() as change:
             change.set(job, "JobStatus", 2)
         disk.refuse = set()
-        with pytest.raises(JobQueueError, match="open it again"), queue.transaction() as change:
+        with pytest.raises(JobQueueError, match="and reopen"), queue.transaction() as change:
             change.set(job, "JobStatus", 3)
     with JobQueue(path, now=NOW) as queue:
         assert queue.mirror.text(job, "JobStatus") is None
@@ -316,9 +316,9 @@ def test_a_failing_disk_ends_the_writing(path: Path, refused: set[str]) -> None:
 
 
 _SAID = {
-    Left.NOTHING: "cannot be written, and nothing of it is",
-    Left.PART: "a part of it cannot be taken back, and counts for nothing",
-    Left.UNKNOWN: "may be in the log or not",
+    Left.NOTHING: "cannot be written; the log is unchanged",
+    Left.PART: "the part written cannot be removed, but does not count",
+    Left.UNKNOWN: "may or may not be in the log",
 }
 
 
@@ -358,8 +358,8 @@ def test_what_is_said_of_a_transaction_that_failed_is_true(
         if left is Left.NOTHING:
             assert path.read_bytes() == before
         else:
-            assert "open it again" in said
-            assert "nothing of it is" not in said
+            assert "and reopen" in said
+            assert "the log is unchanged" not in said
         if path.read_bytes() != before:
             assert left is not Left.NOTHING
         is_left = "\n106" in path.read_text(encoding="utf-8").removeprefix(before.decode())
@@ -381,10 +381,10 @@ def test_a_history_whose_end_is_not_known_gets_no_more(tmp_path: Path) -> None:
     ad = ClassAd({"ClusterId": 1, "ProcId": 0, "Owner": "alice", "CompletionDate": NOW})
     history.append([ad], NOW)
     disk.refuse, disk.room = {"write", "truncate"}, 9
-    with pytest.raises(QueueIO, match="half of them cannot be taken back"):
+    with pytest.raises(QueueIO, match="the part written cannot be removed"):
         history.append([ad], NOW)
     disk.refuse = set()
-    with pytest.raises(QueueIO, match="open it again"):
+    with pytest.raises(QueueIO, match="and reopen"):
         history.append([ad], NOW)
     history.close()
     history = History(tmp_path / "history")
@@ -403,9 +403,9 @@ def test_a_compaction_that_was_done_though_it_was_refused(path: Path) -> None:
 
     with JobQueue(path, now=NOW, disk=Late()) as queue:
         (job,) = _submit(queue)
-        with pytest.raises(QueueIO, match="may be compacted or not"):
+        with pytest.raises(QueueIO, match="may or may not be compacted"):
             queue.compact()
-        with pytest.raises(JobQueueError, match="open it again"), queue.transaction() as change:
+        with pytest.raises(JobQueueError, match="and reopen"), queue.transaction() as change:
             change.set(job, "JobStatus", 2)
     assert job in read_log(path).mirror
 
@@ -436,7 +436,7 @@ def test_a_compaction_that_may_not_last_ends_the_writing(path: Path) -> None:
         with pytest.raises(QueueIO, match="after a crash"):
             queue.compact()
         disk.refuse = set()
-        with pytest.raises(JobQueueError, match="open it again"), queue.transaction():
+        with pytest.raises(JobQueueError, match="and reopen"), queue.transaction():
             pass
 
 
@@ -494,7 +494,7 @@ def test_an_interruption_behind_the_commit_ends_the_writing(path: Path, monkeypa
             patch.setattr(Mirror, "apply", interrupted)
             with pytest.raises(KeyboardInterrupt), queue.transaction() as change:
                 change.set(job, "JobStatus", 2)
-        with pytest.raises(JobQueueError, match="open it again"), queue.transaction():
+        with pytest.raises(JobQueueError, match="and reopen"), queue.transaction():
             pass
     with JobQueue(path, now=NOW) as queue:
         assert queue.mirror.text(job, "JobStatus") == "2"
@@ -591,7 +591,7 @@ def test_a_history_refuses_another_file(tmp_path: Path) -> None:
         History(path).close()
         assert path.read_text() == kept
     path.write_text("dear diary\n")
-    with pytest.raises(JobQueueError, match="as a history file does"):
+    with pytest.raises(JobQueueError, match="like a history file"):
         History(path)
     assert path.read_text() == "dear diary\n"
 
@@ -599,9 +599,9 @@ def test_a_history_refuses_another_file(tmp_path: Path) -> None:
 def test_a_closed_queue_and_a_transaction_in_a_transaction(path: Path) -> None:
     """Both are said and change nothing."""
     with JobQueue(path, now=NOW) as queue, queue.transaction() as change:
-        with pytest.raises(JobQueueError, match="under way"), queue.transaction():
+        with pytest.raises(JobQueueError, match="is open"), queue.transaction():
             pass
-        with pytest.raises(JobQueueError, match="under way"):
+        with pytest.raises(JobQueueError, match="is open"):
             queue.compact()
         change.new_cluster()
     with pytest.raises(JobQueueError, match="closed"), queue.transaction():
@@ -680,7 +680,7 @@ def test_a_disk_that_fails_at_the_end_of_a_block_ends_the_queue(path: Path) -> N
         disk.refuses = True
         with pytest.raises(QueueIO), queue.together():
             _submit(queue)
-        with pytest.raises(JobQueueError, match="is not known"):
+        with pytest.raises(JobQueueError, match="is unknown"):
             _submit(queue)
         disk.refuses = False
     with JobQueue(path, now=NOW) as queue:

@@ -267,7 +267,7 @@ class _Reader:
             if not code:
                 self.fail("an escape that stands for a NUL character")
             if 0xD800 <= code < 0xE000:
-                self.fail("half of a surrogate pair, which no UTF-8 text can hold")
+                self.fail("half of a surrogate pair, which UTF-8 cannot encode")
             return chr(code)
         found = _LETTERS.get(letter)
         if found is None:

@@ -107,7 +107,7 @@ def bad_character(text: str) -> tuple[int, int, str] | None:
         try:
             text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as problem:
-            return problem.start, problem.end, "half of a surrogate pair, which no UTF-8 text can hold"
+            return problem.start, problem.end, "half of a surrogate pair, which UTF-8 cannot encode"
     return None
 
 

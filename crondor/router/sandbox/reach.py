@@ -342,7 +342,7 @@ class Spool:
     def begin(self, job: JobId) -> Path:
         """Return an empty folder to fill, and delete an earlier incomplete one. Raises FilesRefused."""
         place = self.place(job)
-        part = _beside(place, ".tmp")
+        part = _sibling(place, ".tmp")
         try:
             self._check(place)
             make_folder(place.parent, 0o755)
@@ -359,7 +359,7 @@ class Spool:
     def finish(self, job: JobId, files: Mapping[str, Known]) -> None:
         """Move a filled folder, which is on disk, into place, and note its files. Raises FilesRefused."""
         place = self.place(job)
-        part = _beside(place, ".tmp")
+        part = _sibling(place, ".tmp")
         try:
             write_file(str(self._note(job)), json.dumps({"files": files}).encode())
             _remove(place)
@@ -385,10 +385,10 @@ class Spool:
         place, note = self.place(job), self._note(job)
         try:
             self._check(place)
-            _beside(note, PART).unlink(missing_ok=True)
+            _sibling(note, PART).unlink(missing_ok=True)
             if not is_there(note):
                 return
-            _remove(_beside(place, ".tmp"))
+            _remove(_sibling(place, ".tmp"))
             _remove(place)
             note.unlink(missing_ok=True)
             with suppress(OSError):  # the folder has other sandboxes
@@ -432,7 +432,7 @@ class Spool:
             raise FilesRefused(error.diagnostics) from None
 
     def _note(self, job: JobId) -> Path:
-        return _beside(self.place(job), _NOTE)
+        return _sibling(self.place(job), _NOTE)
 
     def _files(self, job: JobId) -> dict[str, Known] | None:
         """Return the files listed in a note; None: the sandbox is incomplete, or the note unreadable."""
@@ -444,7 +444,7 @@ class Spool:
             return None
 
 
-def _beside(place: Path, end: str) -> Path:
+def _sibling(place: Path, end: str) -> Path:
     return place.with_name(place.name + end)
 
 
