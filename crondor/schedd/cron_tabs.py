@@ -1,8 +1,8 @@
-"""What a schedd does about crontab jobs: which it looks at, when it computes a new DeferralTime, which it holds.
+"""A schedd's handling of crontab jobs: when it computes a new DeferralTime, and which jobs it holds.
 
-The rules are those of HTCondor 25.14 (``Scheduler::calculateCronTabSchedule``); docs/deferral.md has them in words. A
-parsed schedule is kept until a reconfig, whatever is edited. Due times wait in a heap, so that a pass costs what is
-due; jobs with the same texts share one schedule, and its next time.
+The rules are those of HTCondor 25.14 (``Scheduler::calculateCronTabSchedule``); docs/deferral.md explains them. A
+parsed schedule is used until a reconfig, even if its attributes are edited. Due times wait in a heap, so that a pass
+costs only what is due; jobs with the same texts share one schedule and its next time.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT,
 _IDLE: Final = int(JobStatus.IDLE)
 _RUNNING: Final = int(JobStatus.RUNNING)
 _SPARE: Final = 1000
-_KNOWN: Final = 10_000  # times that are kept of a schedule
+_KNOWN: Final = 10_000  # times cached per schedule
 _NAMES: Final = {name: name for name in _CRON}
 
 Terms = tuple["str | None", ...]
 
 
 class CronEdit(NamedTuple):
-    """What a pass over the queue does to one job.
+    """The effect of a pass over the queue on one job.
 
-    ``time`` is its new DeferralTime (epoch seconds); where it is None, ``hold`` is the HoldReason, of HoldReasonCode
-    25 and subcode 0. ``why`` says what made the schedd look.
+    ``time`` is its new DeferralTime (epoch seconds); if it is None, ``hold`` is the HoldReason, with HoldReasonCode 25
+    and subcode 0. ``why`` is the reason for the computation.
     """
 
     job: JobId
@@ -57,11 +57,11 @@ class CronEdit(NamedTuple):
     hold: str | None = None
 
 
-_edit: Final = tuple.__new__  # a third of what the class itself takes
+_edit: Final = tuple.__new__  # takes a third of the time of the constructor
 
 
 class _Plan:
-    """A parsed schedule and what it said last; shared by the jobs with the same Cron texts."""
+    """A parsed schedule and its last result; shared by jobs with the same Cron texts."""
 
     __slots__ = ("_known", "_recurrence", "asked", "hold", "text", "time")
 
@@ -74,7 +74,7 @@ class _Plan:
         self._known: dict[int, int] = {}
 
     def next(self, now: int) -> int | None:
-        """Return the next time at ``now``, None where there is none."""
+        """Return the next time at ``now``, None if there is none."""
         found = self._known.get(now)
         if found is None and self._recurrence is not None:
             if len(self._known) >= _KNOWN:
@@ -84,7 +84,7 @@ class _Plan:
         return found
 
     def ask(self, now: int) -> None:
-        """Compute the next time at ``now``; a schedule without one is refused, where the real schedd never returns."""
+        """Compute the next time at ``now``; a schedule without one is rejected, where the real schedd never returns."""
         self.asked = now
         if self._recurrence is None:
             return
@@ -98,9 +98,9 @@ class _Plan:
 
 
 class _Group:
-    """The jobs with the same texts: the plan of their Cron texts once one of them has been looked at, their window.
+    """Jobs with the same texts: their window, and their plan once one of them was computed.
 
-    ``window`` is in seconds, None where it is to be evaluated. The schedd keeps it in an ``int``.
+    ``window`` is in seconds, None if it must be evaluated. The schedd stores it as an ``int``.
     """
 
     __slots__ = ("cron", "plan", "window")
@@ -121,15 +121,15 @@ class _Entry:
         self.job = job
         self.own = own  # the mirror's texts of the job
         self.status = status
-        self.group = group  # by what the texts are now
-        self.plan: _Plan | None = None  # the cached schedule: by what they were when it was parsed
-        self.due: int | None = None  # where it waits; None: nowhere
+        self.group = group  # according to the present texts
+        self.plan: _Plan | None = None  # the cached schedule, according to the texts when it was parsed
+        self.due: int | None = None  # its place in _waiting; None: not waiting
 
 
 class CronTabs:
     """The crontab jobs of a queue, kept up to date with its mirror.
 
-    ``recalculate`` is the pass; ``reconfig`` is condor_reconfig. A new book is a schedd that has just started.
+    ``recalculate`` is the schedd's pass; ``reconfig`` is condor_reconfig. A new object is a schedd that just started.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class CronTabs:
         dialect: Dialect = Dialect.HTCONDOR,
         policy: Policy | None = None,
     ) -> None:
-        """Look at all jobs once, and at each that changes from now on. Raises UnknownZone."""
+        """Read all jobs once, and each job that changes from now on. Raises UnknownZone."""
         self._mirror = mirror
         self._read: Callable[[QueuedJob, int], JobSchedule] = lambda job, now: job.schedule(
             now, dialect=dialect, zone=zone, policy=policy
@@ -150,9 +150,9 @@ class CronTabs:
         self._plans: dict[Terms, _Plan] = {}
         self._groups: dict[Terms, _Group] = {}
         self._pending: dict[_Entry, Recalculation] = {}
-        self._waiting: dict[int, list[_Entry]] = {}  # by the second at which their time is missed
+        self._waiting: dict[int, list[_Entry]] = {}  # by the second in which their time is missed
         self._dues: list[int] = []
-        self._slots = 0  # places in _waiting, those that jobs have left included
+        self._slots = 0  # entries in _waiting, including abandoned ones
         for job in mirror:
             self._enter(job)
         self.close = mirror.subscribe(self._update)
@@ -162,20 +162,20 @@ class CronTabs:
         return len(self._entries)
 
     def __contains__(self, job: object) -> bool:
-        """Say whether a job is a crontab job."""
+        """Return whether a job is a crontab job."""
         return job in self._entries
 
     @property
     def next_due(self) -> int | None:
-        """When the next pass finds something to do if nothing changes (epoch seconds); 0: now; None: never."""
+        """When the next pass has something to do if nothing changes (epoch seconds); 0: now; None: never."""
         if self._pending:
             return 0
         return self._dues[0] if self._dues else None
 
     def reconfig(self) -> None:
-        """Forget the schedules, as at condor_reconfig: the next pass takes today's texts, and computes all idle jobs.
+        """Forget the schedules, like condor_reconfig: the next pass reads the texts again, and computes all idle jobs.
 
-        Texts that have not changed are not parsed again: they mean the same.
+        Unchanged texts are not parsed again, since they mean the same.
         """
         used = {id(entry.group) for entry in self._entries.values()}
         self._groups = {terms: group for terms, group in self._groups.items() if id(group) in used}
@@ -189,20 +189,20 @@ class CronTabs:
         self._pending = dict.fromkeys(idle, Recalculation.NO_SCHEDULE)
 
     def recalculate(self, now: int) -> list[CronEdit]:
-        """Return what a pass over the queue at ``now`` (epoch seconds) does; what changes nothing is left out.
+        """Return the effects of a pass over the queue at ``now`` (epoch seconds), without edits that change nothing.
 
-        The book takes it for done. Where it was not (somebody else was faster), the job's own change, or the end of its
-        time, brings it back.
+        They are assumed to be applied. If one was not (another client was faster), the job's change or the end of its
+        time brings the job back.
         """
         edits: list[CronEdit] = []
         pending, self._pending = self._pending, {}
-        missed = self._missed(now)  # before anything is computed: a negative window makes a new time past at once
+        missed = self._missed(now)  # first, since a negative window makes a new time past at once
         self._compute(pending, now, edits)
         self._compute({entry: why for entry, why in missed.items() if entry not in pending}, now, edits)
         return edits
 
     def _missed(self, now: int) -> dict[_Entry, Recalculation]:
-        """Return the idle jobs whose time has passed, each once, and let them wait no more."""
+        """Return the idle jobs whose time has passed, each once, and end their waiting."""
         found: dict[_Entry, Recalculation] = {}
         while self._dues and self._dues[0] <= now:
             due = heapq.heappop(self._dues)
@@ -216,7 +216,7 @@ class CronTabs:
         return found
 
     def recalculate_one(self, job: JobId, now: int) -> CronEdit | None:
-        """Return what is done about one job at ``now`` (epoch seconds), as at the end of its run; None for nothing."""
+        """Return the effect on one job at ``now`` (epoch seconds), as at the end of its run; None if there is none."""
         entry = self._entries.get(job)
         why = None if entry is None else self._pending.pop(entry, None)
         edits: list[CronEdit] = []
@@ -225,7 +225,7 @@ class CronTabs:
         return edits[0] if edits else None
 
     def begin_run(self, job: JobId) -> None:
-        """Take note that a run of an idle job has begun, as ``enter_status`` does, faster."""
+        """Record that an idle job's run has started, like ``enter_status`` but faster."""
         entry = self._entries.get(job)
         if entry is not None:
             entry.status = _RUNNING
@@ -234,10 +234,10 @@ class CronTabs:
                 self._pending.pop(entry, None)
 
     def end_run(self, job: JobId, now: int) -> int | None:
-        """Take note that a run of a job has ended at ``now`` (epoch seconds), and return its next DeferralTime.
+        """Record that a job's run ended at ``now`` (epoch seconds), and return its next DeferralTime.
 
-        What ``enter_status`` and ``recalculate_one`` do together, faster; the time is in the mirror then. None where
-        that needs a look at the job, or where the time is not to come: then nothing was done.
+        This is ``enter_status`` and ``recalculate_one`` in one, but faster; the caller writes the time into the mirror.
+        Returns None and does nothing if the job must be read, or the time would not be in the future.
         """
         entry = self._entries.get(job)
         if entry is None or entry.plan is None or entry.group.window is None:
@@ -253,7 +253,7 @@ class CronTabs:
     def next_time(self, job: JobId, now: int) -> int | None:
         """Return the DeferralTime that a job would get at ``now`` (epoch seconds), as at the end of its run.
 
-        None where that is not known without a look at the job, as before its first pass.
+        None if that requires reading the job, as before its first pass.
         """
         entry = self._entries.get(job)
         if entry is None or entry.plan is None or entry.group.window is None:
@@ -261,7 +261,7 @@ class CronTabs:
         return entry.plan.next(now)
 
     def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[CronEdit]) -> None:
-        """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""
+        """Compute jobs again, with little work for each, since there may be a hundred thousand."""
         waiting = self._waiting
         for entry, why in entries.items():
             plan = entry.plan
@@ -285,7 +285,7 @@ class CronTabs:
                     self._wait(entry, due)
 
     def _due(self, entry: _Entry, time: int, now: int) -> int:
-        """Return the first second at which a time is missed; a window that is no number of seconds counts as 0."""
+        """Return the first second in which a time is missed; a window that is not a number of seconds counts as 0."""
         window = entry.group.window
         if window is None:
             ad = self._mirror.ad(entry.job)
@@ -309,7 +309,7 @@ class CronTabs:
             bucket.append(entry)
 
     def _tidy(self) -> None:
-        """Drop the places where no job waits any more: edits that never end must not fill the memory."""
+        """Drop abandoned entries: endless edits must not fill the memory."""
         self._waiting.clear()
         self._slots = 0
         for entry in self._entries.values():
@@ -320,7 +320,7 @@ class CronTabs:
         heapq.heapify(self._dues)
 
     def enter_status(self, job: JobId, status: int) -> None:
-        """Take note of a JobStatus that the owner of the mirror has written there already."""
+        """Record a JobStatus that is already in the mirror."""
         entry = self._entries.get(job)
         if entry is not None:
             self._enter_status(entry, status)
@@ -328,14 +328,14 @@ class CronTabs:
     # Schedules
 
     def _plan(self, entry: _Entry, now: int) -> _Plan:
-        """Return the parsed schedule of a job: another job's, where the texts are the same and need no evaluation."""
+        """Return the parsed schedule of a job; jobs with the same texts share it, unless it needs evaluation."""
         cron = entry.group.cron
         ad = ClassAd.of({name: text for name, text in zip(_CRON, cron, strict=True) if text}, _NAMES)
         alone = QueuedJob(ad)
         try:
             shared = not alone.has_expressions
         except CrondorError:
-            shared = True  # the same fault for everybody
+            shared = True  # the same fault for all
         if not shared:
             return self._parsed(QueuedJob(self._mirror.ad(entry.job)), now)
         plan = self._plans.get(cron)
@@ -353,7 +353,7 @@ class CronTabs:
             return _Plan(None, known or _PREFIX + "; ".join(fault.message for fault in error.diagnostics))
 
     def _group(self, job: JobId, own: dict[str, str]) -> _Group | None:
-        """Return the group of a job's texts; None for one that is no crontab job."""
+        """Return the group of a job's texts; None if it is not a crontab job."""
         cluster = self._mirror.ads.get(cluster_key(job.cluster), {})
         terms = tuple(own.get(name, cluster.get(name)) for name in _TERMS)
         if all(text is None for text in terms[: len(_CRON)]):
@@ -392,7 +392,7 @@ class CronTabs:
             self._pending[entry] = Recalculation.NO_SCHEDULE
 
     def _change(self, entry: _Entry, change: JobChange) -> None:
-        """Take note of what was edited in a crontab job; its schedule stays as it was parsed."""
+        """Record an edit of a crontab job; its parsed schedule stays."""
         entry.own = self._mirror.ads[self._mirror.key(entry.job)]
         if not change.attributes.isdisjoint(_TERMS):
             group = self._group(entry.job, entry.own)
@@ -422,27 +422,27 @@ class CronTabs:
             self._set_due(entry)
 
     def _forgets(self, job: JobId) -> bool:
-        """Say whether the schedd forgets the schedule of a job that was held while it ran.
+        """Return whether the schedd forgets the schedule of a job that was held while it ran.
 
-        It does where the shadow or the local starter exits with JOB_SHOULD_HOLD or a missed time. One whose job a user
-        holds was only told to remove it.
+        It does if the shadow or the local starter exits with JOB_SHOULD_HOLD or a missed time. If a user holds the job,
+        the shadow is only told to remove it.
         """
         return int32_in(self._mirror, job, "HoldReasonCode") != USER_REQUEST
 
     def _set_due(self, entry: _Entry) -> None:
-        """Let a job wait for the end of the DeferralTime it has, which may be an edited one."""
+        """Let a job wait for the end of its DeferralTime, which may have been edited."""
         if entry.plan is None or entry in self._pending:
-            return  # it is computed in the next pass anyway
+            return  # the next pass computes it anyway
         text = self._mirror.text(entry.job, "DeferralTime")
         if text is None:
-            due = 0 if self._manual else None  # the schedd looks no further where there is none
+            due = 0 if self._manual else None  # without one the schedd does nothing
         else:
             due = self._due(entry, self._time(entry.job, text, entry.plan.asked or 0), entry.plan.asked or 0)
         if due != entry.due:
             self._wait(entry, due)
 
     def _time(self, job: JobId, text: str, now: int) -> int:
-        """Return the DeferralTime that a job has with a text, as the schedd looks it up; 0 for what is no number."""
+        """Return the DeferralTime of a job with a text, as the schedd looks it up; 0 if it is not a number."""
         time = attributes.plain(text)
         if time is None:
             time = attributes.integer(self._mirror.ad(job), "DeferralTime", Context(now=now))
@@ -460,7 +460,7 @@ def recalculate(
     dialect: Dialect = Dialect.HTCONDOR,
     policy: Policy | None = None,
 ) -> list[CronEdit]:
-    """Return what a schedd that has just started, or was reconfigured, does about the crontab jobs of a queue.
+    """Return what a schedd that has just started or been reconfigured does to the crontab jobs of a queue.
 
     ``now`` is in epoch seconds. Raises UnknownZone.
     """
@@ -475,14 +475,14 @@ _IS_IDLE = "JobStatus == 1"
 
 
 def hold_of(edit: CronEdit) -> Hold:
-    """Return why a job with an invalid schedule is held."""
+    """Return the hold for a job with an invalid schedule."""
     return Hold(edit.hold or "", INVALID_CRON_SETTINGS, HOLD_SUBCODE)
 
 
 def apply_edits(schedd: Schedd, edits: Iterable[CronEdit]) -> list[CronEdit]:
-    """Write edits while their jobs are idle, and return those that were written.
+    """Write edits whose jobs are idle, and return those written.
 
-    Each is one attribute, or one hold, under its condition: wherever it ends, the rest is what the next pass finds.
+    Each is one attribute, or one hold, with its own condition: after an interruption the next pass does the rest.
     Raises what the schedd raises.
     """
     return [edit for edit in edits if _apply(schedd, edit)]

@@ -1,7 +1,7 @@
-"""A schedd's queue in a folder of one's own: job_queue.log and history, no HTCondor needed.
+"""A schedd's queue in a folder: job_queue.log and history, without HTCondor.
 
-Each method is one transaction: it is on the disk when it returns, or has not happened. What hold, release and remove
-write into a job is what the schedd of HTCondor 25.14 writes (``Scheduler::actOnJobs``, ``holdJob``).
+Each method is one transaction: when it returns, it is on disk; otherwise it has not happened. hold, release and remove
+write the same attributes as the schedd of HTCondor 25.14 (``Scheduler::actOnJobs``, ``holdJob``).
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ HISTORY: Final = "history"
 _OF_A_JOB: Final = frozenset(
     ("procid", "jobstatus", "enteredcurrentstatus", "deferraltime", "holdreason", "holdreasoncode", "holdreasonsubcode")
 )
-_COUNTED: Final = FIXED | {"totalsubmitprocs"}  # what the queue itself says of a job, whatever its ad came with
+_COUNTED: Final = FIXED | {"totalsubmitprocs"}  # set by the queue, whatever a job's ad has
 _NEVER_COMMON: Final = _OF_A_JOB | _COUNTED
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
 class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
-    """A queue on disk with one writer: itself.
+    """A queue on disk, with this object as its only writer.
 
-    ``clock`` says what time it is (epoch seconds); ``zone``, ``dialect`` and ``policy`` say how the Cron attributes of
-    its jobs are read. ``book`` computes their DeferralTime; ``recalculate`` writes it. It is for one thread. Close it,
-    or use it as a context manager.
+    ``clock`` returns the time (epoch seconds); ``zone``, ``dialect`` and ``policy`` determine how the Cron attributes
+    of its jobs are read. ``book`` computes their DeferralTime; ``recalculate`` writes it. Use it from one thread only.
+    Close it, or use it as a context manager.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         policy: Policy | None = None,
         wait: Waiting = at_once,
     ) -> None:
-        """Open the queue of a folder, making both where they are not there.
+        """Open the queue of a folder, creating both if they are missing.
 
-        ``wait`` is called while another process has the queue: it waits a little, and says whether to try again.
-        Raises QueueLocked where another process has it, Untrusted where another user could have made or could change
-        it, DamagedLog, QueueIO and UnknownZone.
+        ``wait`` is called while another process has the queue: it waits a little, and returns whether to try again.
+        Raises QueueLocked if another process has it, Untrusted if another user could have created or could change it,
+        DamagedLog, QueueIO and UnknownZone.
         """
         self.folder = Path(folder)
         self.capabilities = Capabilities(atomic_edits=True, can_submit=True, can_write=True, sees_deferral_time=True)
@@ -97,7 +97,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             for name in (LOG, f"{LOG}.lock", HISTORY):
                 check(self.folder / name)
         except OSError as error:
-            raise refused_by_disk(self.folder, "no queue can be made here", error) from error
+            raise refused_by_disk(self.folder, "no queue can be created here", error) from error
         self._begin(JobQueue(self.folder / LOG, now=clock(), wait=wait), clock, zone, dialect, policy)
 
     def _begin(
@@ -122,7 +122,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         self.close()
 
     def close(self) -> None:
-        """Let another process write."""
+        """Close the queue, so that another process can write it."""
         self.book.close()
         if self._history is not None:
             self._history.close()
@@ -135,16 +135,16 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What opening the log found."""
+        """The findings of opening the log."""
         return self._queue.diagnostics
 
     @property
     def next_cluster(self) -> int:
-        """The number of the cluster that the next submit makes."""
+        """The number of the cluster that the next submit creates."""
         return Transaction(self.mirror).new_cluster()
 
     def context(self) -> Context:
-        """Return what a constraint is evaluated with: the clock and the zone."""
+        """Return the context for constraints: the clock and the zone."""
         return context_at(self._clock, self._zone)
 
     # Reading
@@ -154,15 +154,15 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return jobs_of(self.mirror, which, projection, self.context())
 
     def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the jobs that have a schedule. Raises ClassAdSyntaxError."""
+        """Return the jobs with a schedule. Raises ClassAdSyntaxError."""
         return scheduled_of(self.mirror, which, self.context())
 
     def changes(self) -> list[JobChange]:
-        """Return what has become of jobs since the last call."""
+        """Return the changes of jobs since the last call."""
         return self._changes.take()
 
     def forget_changes(self) -> None:
-        """Begin with ``changes`` anew, as for a reader that has just started: the next call returns all jobs."""
+        """Restart ``changes``, as for a new reader: the next call returns all jobs."""
         self._changes.close()
         self._changes = ChangeList(self.mirror)
 
@@ -179,23 +179,23 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     # Writing
 
     def together(self) -> AbstractContextManager[None]:
-        """Have what is done in a block on the disk when the block ends, with one wait for all of it.
+        """Sync the transactions of a block to disk together when the block ends.
 
-        Others read it at once. Where the machine goes down in the block, the last of it may be lost, as if the process
+        Others can read them at once. If the machine crashes in the block, the last ones may be lost, as if the process
         had ended earlier. Raises QueueIO at the end.
         """
         return self._queue.together()
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job at once where a condition holds, and say whether it did.
+        """Set attributes of a job in one transaction if a condition holds, and return whether it did.
 
-        A schedd keeps LastJobStatus, and counts holds, by itself. Raises ClassAdSyntaxError, InvalidChange, QueueIO,
-        and ScheddError for ClusterId and its like.
+        LastJobStatus and the counts of holds are updated as by a schedd. Raises ClassAdSyntaxError, InvalidChange,
+        QueueIO, and ScheddError for ClusterId and similar attributes.
         """
         return bool(self.edit((job,), condition, edits))
 
     def edit(self, jobs: Iterable[JobId], condition: str, edits: Mapping[str, object]) -> list[JobId]:
-        """Set attributes of jobs where a condition holds, of all of them or of none, and return those it holds for.
+        """Set attributes of the jobs for which a condition holds, of all of them or of none, and return those jobs.
 
         Raises as ``edit_if`` does.
         """
@@ -211,12 +211,12 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return [job for job, _ in meant]
 
     def write(self, job: JobId, values: protocol.Writes) -> None:
-        """Set attributes of a job, JobStatus too; None deletes. Raises InvalidChange and QueueIO."""
+        """Set attributes of a job, including JobStatus; None deletes. Raises InvalidChange and QueueIO."""
         with self._queue.transaction() as change:
             self._write(change, job, values)
 
     def leave(self, job: JobId) -> bool:
-        """Move a job that has ended to the history; one whose LeaveJobInQueue is true stays. Say whether it left.
+        """Move an ended job to the history, unless its LeaveJobInQueue is true; return whether it left.
 
         Raises InvalidChange and QueueIO.
         """
@@ -227,10 +227,10 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return True
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Put jobs of one new cluster into the queue.
+        """Add jobs to the queue in one new cluster.
 
-        QDate, JobStatus (idle) and EnteredCurrentStatus are set where an ad has none; a job that comes on hold has
-        been held once. What all ads agree in is the cluster's. Raises InvalidChange and QueueIO.
+        QDate, JobStatus (idle) and EnteredCurrentStatus are set if an ad lacks them; a job submitted on hold counts one
+        hold. Attributes that all ads share go into the cluster's ad. Raises InvalidChange and QueueIO.
         """
         if not ads:
             return []
@@ -258,7 +258,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return jobs
 
     def hold(self, which: Which, hold: Hold) -> Acted:
-        """Put jobs on hold; those that the schedd or a machine had held are held anew, by their user.
+        """Put jobs on hold; jobs held by the schedd or a machine are held again, by their user.
 
         Raises ClassAdSyntaxError, InvalidChange and QueueIO.
         """
@@ -287,7 +287,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return Acted(**counts)
 
     def remove(self, which: Which, reason: str) -> Acted:
-        """Remove jobs. One that somebody else manages (Managed "External"), or whose LeaveJobInQueue is true, stays.
+        """Remove jobs. A job managed by others (Managed "External"), or whose LeaveJobInQueue is true, stays.
 
         It stays with JobStatus 3, as in HTCondor. Raises ClassAdSyntaxError, InvalidChange and QueueIO.
         """
@@ -305,10 +305,10 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return Acted(**counts)
 
     def clear_finished(self) -> list[JobId]:
-        """Move completed and removed jobs to the history, and return them, as a schedd does from time to time.
+        """Move completed and removed jobs to the history, as a schedd does periodically, and return them.
 
-        Those stay that somebody else manages (Managed "External"), and whose LeaveJobInQueue is true. Raises
-        InvalidChange and QueueIO.
+        Jobs managed by others (Managed "External") stay, and those whose LeaveJobInQueue is true. Raises InvalidChange
+        and QueueIO.
         """
         if self._by_status is None:
             self._by_status = by_status(self.mirror)
@@ -321,14 +321,14 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return left
 
     def recalculate(self) -> list[CronEdit]:
-        """Compute and write what one pass of a schedd over its crontab jobs does now, and return it.
+        """Compute, write and return the effects of one schedd pass over its crontab jobs now.
 
         Raises InvalidChange and QueueIO.
         """
         return self.apply(self.book.recalculate(self._clock()))
 
     def apply(self, edits: Iterable[CronEdit]) -> list[CronEdit]:
-        """Write edits at once where their jobs are idle, and return those that were written.
+        """Write edits in one transaction if their jobs are idle, and return those written.
 
         Raises InvalidChange and QueueIO.
         """
@@ -343,13 +343,13 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                         self._write(change, edit.job, held)
         return idle
 
-    # Inside
+    # Internal
 
     @contextmanager
     def _acting(
         self, which: Which
     ) -> Iterator[tuple[list[tuple[JobId, JobStatus | None]], Transaction, dict[str, int]]]:
-        """Give the jobs meant with their status, a transaction, and where to count what is done."""
+        """Yield the selected jobs with their status, a transaction, and a counter of the outcomes."""
         chosen = Selection.of(which)
         jobs = [(job, self._status(job)) for job, _ in chosen.of_mirror(self.mirror, self.context())]
         counts = dict.fromkeys(Acted._fields, 0)
@@ -371,7 +371,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 change.set(job, name, value)
 
     def _stays(self, job: JobId) -> bool:
-        """Say whether a job stays in the queue when it is removed."""
+        """Return whether a job stays in the queue when it is removed."""
         removed = ClassAd({"JobStatus": int(JobStatus.REMOVED)}).chain(self.mirror.ad(job))
         return _STAYS.holds(removed, None, self.context())
 
@@ -385,7 +385,7 @@ _STAYS: Final = read_constraint('LeaveJobInQueue =?= true || Managed =?= "Extern
 
 
 def _carry(change: Transaction, key: str | JobId, ad: ClassAd, low: str) -> None:
-    """Set an attribute to what an ad has; most are literals, whose text is the same in a log."""
+    """Copy an attribute from an ad; most are literals, whose text is the same in a log."""
     code = ad.codes[low]
     if code.__class__ is str and prints_as_it_is(code):
         change.set_text(key, ad.names[low], code)
@@ -394,7 +394,7 @@ def _carry(change: Transaction, key: str | JobId, ad: ClassAd, low: str) -> None
 
 
 def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
-    """Return the attributes, in lower case, that all ads have with the same text; not what changes job by job."""
+    """Return the attributes, by lowercase name, that have the same text in all ads, except those set job by job."""
     first = {low: ads[0].text(name) for low, name in ads[0].names.items() if low not in _NEVER_COMMON}
     for ad in {id(ad): ad for ad in ads[1:]}.values():  # equal jobs are often one object
         names = ad.names
@@ -403,16 +403,16 @@ def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
 
 
 def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
-    """Return what there is to say of a folder without a queue."""
-    hint = "crondor queue submit creates it; --queue names another folder"
+    """Return a finding about a folder without a queue."""
+    hint = "crondor queue submit creates it; choose another folder with --queue"
     return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
 
 
 class MemoryQueue:
-    """The transactions of a JobQueue, in memory alone."""
+    """The transactions of a JobQueue, in memory only."""
 
     def __init__(self, mirror: Mirror) -> None:
-        """Begin with the jobs of a mirror."""
+        """Start with the jobs of a mirror."""
         self.mirror = mirror
         self.left: list[ClassAd] = []
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -420,12 +420,12 @@ class MemoryQueue:
 
     @contextmanager
     def transaction(self, *, durable: bool = True, comment: str = "") -> Iterator[Transaction]:  # noqa: ARG002
-        """Gather changes, and do them when the block ends; an exception in it leaves the queue as it was.
+        """Collect changes, and apply them when the block ends; an exception in it leaves the queue unchanged.
 
-        Raises InvalidChange, and JobQueueError for a transaction within another one.
+        Raises InvalidChange, and JobQueueError for a transaction within another.
         """
         if self._under_way:
-            message = "a transaction is under way in this queue"
+            message = "a transaction is open in this queue"
             raise JobQueueError(Diagnostic("queue-nested", message, help="end it before the next"))
         self._under_way = True
         try:
@@ -444,14 +444,14 @@ class MemoryQueue:
         return nullcontext()
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go."""
+        """Do nothing: there is nothing to release."""
 
 
 class MemorySchedd(EmbeddedSchedd):
     """An embedded schedd whose queue is in memory.
 
-    ``atomic_edits`` false: several attributes of one ``edit_if`` are several transactions, the first under the
-    condition, as a live schedd does it.
+    ``atomic_edits`` false: several attributes of one ``edit_if`` are several transactions, the first with the
+    condition, as in a live schedd.
     """
 
     def __init__(
@@ -464,7 +464,7 @@ class MemorySchedd(EmbeddedSchedd):
         atomic_edits: bool = True,
         ads: Iterable[ClassAd] = (),
     ) -> None:
-        """Begin with the jobs of some ads, with their numbers. Raises UnknownZone and ClassAdSyntaxError."""
+        """Start with the jobs of some ads, with their numbers. Raises UnknownZone and ClassAdSyntaxError."""
         self._memory = MemoryQueue(mirror_of(ads))
         self.capabilities = Capabilities(
             atomic_edits=atomic_edits, can_submit=True, can_write=True, sees_deferral_time=True
@@ -472,7 +472,7 @@ class MemorySchedd(EmbeddedSchedd):
         self._begin(self._memory, clock, zone, dialect, policy)
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job where a condition holds, and say whether it did; as in EmbeddedSchedd."""
+        """Set attributes of a job if a condition holds, and return whether it did; as in EmbeddedSchedd."""
         if self.capabilities.atomic_edits or len(edits) < 2:
             return super().edit_if(job, condition, edits)
         first, *rest = edits
@@ -489,4 +489,4 @@ class MemorySchedd(EmbeddedSchedd):
         return latest(iter(self._memory.left), which, projection, limit, self.context())
 
     def _open_history(self) -> History:
-        return cast("History", None)  # the queue itself keeps what leaves it
+        return cast("History", None)  # the queue itself stores the jobs that leave

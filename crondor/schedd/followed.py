@@ -1,8 +1,8 @@
-"""A live schedd whose queue is followed: in its job_queue.log, or by asking only for the jobs that are needed.
+"""A live schedd whose queue is followed: in its job_queue.log, or with queries for the needed jobs only.
 
-Asking for every ad at each poll costs a large queue dearly. HTCondor's job router reads the log instead and writes by
-the schedd's protocol; ``FollowedSchedd`` does the same. Where the log cannot be read, ``NarrowSchedd`` asks for parts
-of the queue.
+Querying every ad at each poll is expensive in a large queue. HTCondor's job router reads the log instead and writes
+with the schedd's protocol; so does ``FollowedSchedd``. If the log cannot be read, ``NarrowSchedd`` queries parts of the
+queue.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LAG: Final = 600
 
 
 class _Written(NamedTuple):
-    """What was written into a job: until when the log may be late, what it should show, if it had the job before."""
+    """An edit of a job: how long the log may be late, what it should show, and whether it had the job before."""
 
     until: int
     texts: Mapping[str, Expression]
@@ -48,11 +48,11 @@ class _Written(NamedTuple):
 
 
 class FollowedSchedd:
-    """A schedd that is read from its log and written directly; jobs asked for by number come from the schedd itself.
+    """A schedd read from its log and written to directly; jobs selected by number come from the schedd itself.
 
-    A schedd writes its log before it answers, but a log on a shared file system may show that late. Until the log shows
-    what was written here, or for ``lag`` seconds, the job is late, and ``changes`` does not mention it: an old state is
-    never mistaken for a new one.
+    A schedd writes its log before it answers, but a log on a shared file system may be late. Until the log shows an
+    edit, or for ``lag`` seconds, its job is late and ``changes`` omits it, so that an old state is never mistaken for a
+    new one.
     """
 
     def __init__(self, log: QueueLogSchedd, schedd: Schedd, *, clock: Clock, lag: int = LAG) -> None:
@@ -68,22 +68,22 @@ class FollowedSchedd:
 
     @property
     def mirror(self) -> Mirror:
-        """The queue as the last question saw it."""
+        """The queue at the last query."""
         return self._log.mirror
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What the last reading of the log found."""
+        """The findings of the last reading of the log."""
         return self._log.diagnostics
 
     def is_late(self, job: JobId) -> bool:
-        """Return whether the log did not show yet, when it was last read, what was written into a job."""
+        """Return whether the log, when last read, did not yet show the edits of a job."""
         return job in self._written
 
     def check(self) -> None:
         """Raise NotOffered if the log is another schedd's: one of its jobs has another QDate or Owner there.
 
-        This is done before the first writing. Raises Unreachable and ScheddError.
+        This is done before the first edit. Raises Unreachable and ScheddError.
         """
         if self._is_checked:
             return
@@ -92,22 +92,22 @@ class FollowedSchedd:
             job = job_id(ad)
             for name in ("QDate", "Owner"):
                 if job in known and name in ad and not _is(self.mirror.text(job, name), ad[name]):
-                    said = f"job {job} has another {name} in this log than in the schedd: the log is another schedd's"
-                    raise not_offered(said, "name the log of that schedd: --log FILE")
+                    said = f"job {job} has another {name} in this log than in the schedd: this is another schedd's log"
+                    raise not_offered(said, "give the log of that schedd: --log FILE")
         self._is_checked = True
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
-        """Return the ads of jobs, those named by number from the schedd. Raises as QueueLogSchedd and the schedd do."""
+        """Return the ads of jobs, those selected by number from the schedd. Raises as QueueLogSchedd and it do."""
         chosen = Selection.of(which)
         is_by_number = chosen.jobs and not (chosen.clusters or chosen.owners)
         return (self._schedd if is_by_number else self._log).jobs(chosen, projection)
 
     def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the jobs that have a schedule. Raises as ``QueueLogSchedd.jobs``."""
+        """Return the jobs with a schedule. Raises as ``QueueLogSchedd.jobs``."""
         return self._log.scheduled(which)
 
     def changes(self) -> list[JobChange]:
-        """Return what has become of jobs since the last call. Raises QueueIO."""
+        """Return the changes of jobs since the last call. Raises QueueIO."""
         found = self._log.changes()
         now = self._clock()
         self._written = {
@@ -124,7 +124,7 @@ class FollowedSchedd:
         return [self._withheld.pop(job) for job in list(self._withheld) if job not in self._written]
 
     def _look_again(self, jobs: Sequence[JobId]) -> None:
-        """Ask the schedd about late jobs that the log mentions: somebody else may have overwritten what was written."""
+        """Query late jobs that the log mentions: another client may have overwritten the edits."""
         for start in range(0, len(jobs), _CHUNK):
             chunk = tuple(jobs[start : start + _CHUNK])
             names = {name for job in chunk for name in self._written[job].texts}
@@ -146,7 +146,7 @@ class FollowedSchedd:
         return self._schedd.history(which, projection, limit)
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job where a condition holds in its ad. Raises as the schedd and ``check`` do."""
+        """Set attributes of a job if a condition holds in its ad. Raises as the schedd and ``check`` do."""
         self.check()
         done = self._schedd.edit_if(job, condition, edits)
         if done:
@@ -154,7 +154,7 @@ class FollowedSchedd:
         return done
 
     def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
-        """Set one attribute of each of the jobs where a condition holds, and return those. Raises as ``edit_if``."""
+        """Set one attribute of each job for which a condition holds; return those jobs. Raises as ``edit_if``."""
         if not isinstance(self._schedd, EditsTogether):
             return [job for job in jobs if self.edit_if(job, condition, {name: value})]
         self.check()
@@ -189,12 +189,12 @@ class FollowedSchedd:
 
     def _shows(self, job: JobId, written: _Written) -> bool:
         if job not in self.mirror:
-            return written.was_known  # it has left since; numbers are not used again
+            return written.was_known  # it has left since; numbers are not reused
         return all(_is(self.mirror.text(job, name), wanted) for name, wanted in written.texts.items())
 
 
 def _is(text: str | None, wanted: Expression | None) -> bool:
-    """Return whether an attribute's text in a log is an expression; undefined may be no text."""
+    """Return whether an attribute's text in a log equals an expression; undefined may be a missing text."""
     if text is None or wanted is None:
         return (text is None or _is(text, _UNDEFINED)) and (wanted is None or wanted == _UNDEFINED)
     try:
@@ -205,7 +205,7 @@ def _is(text: str | None, wanted: Expression | None) -> bool:
 
 _UNDEFINED: Final = Expression("undefined")
 _SAMPLE: Final = 20  # jobs of a log that are compared with the schedd's
-_CHUNK: Final = 200  # jobs asked for by number at once
+_CHUNK: Final = 200  # jobs queried by number at once
 _LITERAL: Final = re.compile(r'-?[0-9.]+(?:[eE][+-]?[0-9]+)?\Z|"[^"\\]*"\Z|(?i:true|false|undefined)\Z').match
 
 
@@ -214,21 +214,21 @@ def _is_literal(code: object) -> bool:
 
 
 class NarrowSchedd(LiveSchedd):
-    """A live schedd whose ``changes`` ask for parts of the queue only, once ``narrow`` has named them."""
+    """A live schedd whose ``changes`` query only the parts of the queue passed to ``narrow``."""
 
     _parts: Sequence[QueuePart] | None = None
 
     @property
     def mirror(self) -> Mirror | None:
-        """The parts as the last ``changes`` saw them; None without parts, and before the first ``changes``."""
+        """The parts at the last ``changes``; None without parts, and before the first ``changes``."""
         return None if self._parts is None else self._mirror
 
     def narrow(self, parts: Sequence[QueuePart]) -> None:
-        """Have ``changes`` ask for these parts only; of a job in several parts the last one counts."""
+        """Limit ``changes`` to these parts; a job in several parts comes from the last one."""
         self._parts = tuple(parts)
 
     def _queue(self, faults: list[Diagnostic]) -> Iterator[ClassAd]:
-        """Ask for the parts, and by number for the jobs with whole ads that have left them: they may still exist."""
+        """Query the parts, and by number the jobs with whole ads that are no longer in them: they may still exist."""
         if self._parts is None:
             yield from super()._queue(faults)
             return

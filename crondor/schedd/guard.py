@@ -1,7 +1,7 @@
-"""Keeps the DeferralTime of queued crontab jobs on the meaning of the manual, where the schedd's reading differs.
+"""Keeps the DeferralTime of queued crontab jobs as the manual defines it, where the schedd differs.
 
-It is a cure from outside, for jobs that are in the queue already: it cannot win against a match that is made between
-two of its passes. The cure at submission is a clause in requirements (``crondor next`` names it, docs/dialects.md).
+This corrects jobs already in the queue: a match between two passes cannot be prevented. At submission the remedy is a
+clause in requirements (``crondor next`` prints it, docs/dialects.md).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _WANTED: Final = (
 
 
 class Correction(NamedTuple):
-    """One job whose DeferralTime is not the manual's (epoch seconds).
+    """A job whose DeferralTime is not the manual's (epoch seconds).
 
-    ``applied`` is None where it was only to be said, and False where the job had changed in the meantime.
+    ``applied`` is None if it is only reported, and False if the job had changed in the meantime.
     """
 
     job: JobId
@@ -39,7 +39,7 @@ class Correction(NamedTuple):
 
 
 class GuardPass(NamedTuple):
-    """What one pass did, how many jobs it looked at, and what it cannot help with."""
+    """The corrections of one pass, the number of jobs checked, and jobs that cannot be corrected."""
 
     corrections: list[Correction]
     jobs: int
@@ -47,16 +47,16 @@ class GuardPass(NamedTuple):
 
 
 class Guard:
-    """Compares idle crontab jobs with the manual, and edits their DeferralTime, one attribute under a condition.
+    """Compares idle crontab jobs with the manual, and corrects their DeferralTime with a conditional edit.
 
-    The condition is that the job is idle and has the time it was seen with: a faster schedd wins, and the next pass
-    looks again.
+    The condition is that the job is idle and still has the time seen: a faster schedd wins, and the next pass checks
+    again.
     """
 
     def __init__(
         self, schedd: Schedd, *, zone: str | tzinfo = "UTC", policy: Policy | None = None, which: Which = None
     ) -> None:
-        """Take a schedd, the zone of its host, and the jobs to look at. Raises ClassAdSyntaxError."""
+        """Take a schedd, the zone of its host, and the jobs to check. Raises ClassAdSyntaxError."""
         self._schedd = schedd
         self._zone = zone
         self._policy = policy
@@ -85,13 +85,13 @@ class Guard:
         return GuardPass(corrections, len(ads), trouble)
 
     def _wanted(self, ad: ClassAd, now: int) -> tuple[int | None, int] | None:
-        """Return a job's DeferralTime and what it should be; None where it is right.
+        """Return a job's DeferralTime and the correct one; None if it is correct.
 
-        Raises InvalidSchedule for what the manual does not allow, NeverRuns and OutOfRange.
+        Raises NeverRuns, OutOfRange, and InvalidSchedule for a schedule that the manual does not allow.
         """
         queued = QueuedJob(ad)
         schedule = queued.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
-        present = attributes.exact_integer(ad, "DeferralTime")  # the edit asks for it with =?=
+        present = attributes.exact_integer(ad, "DeferralTime")  # the edit compares it with =?=
         time = right_time(schedule, present, now)
         return None if time is None else (present, time)
 
@@ -101,7 +101,7 @@ class Guard:
 
 
 def right_time(schedule: JobSchedule, present: int | None, now: int) -> int | None:
-    """Return what the DeferralTime of an idle crontab job should be at ``now``, None where the present one is right.
+    """Return the correct DeferralTime of an idle crontab job at ``now``, None if ``present`` is correct.
 
     All are epoch seconds; ``schedule`` is the manual's reading. Raises UnknownValue, NeverRuns and OutOfRange.
     """
@@ -113,7 +113,7 @@ def right_time(schedule: JobSchedule, present: int | None, now: int) -> int | No
 
 
 def _is_under_way(schedule: JobSchedule, present: int, now: int) -> bool:
-    """Say whether a time of the manual's is in its window, so that the job may still start."""
+    """Return whether a time of the manual's schedule is in its window, so that the job may still start."""
     if schedule.recurrence is None or not 0 < present <= now:
         return False
     return now <= schedule.deferral(present, now).last_start and schedule.recurrence.matches(present)

@@ -1,8 +1,8 @@
-"""A real schedd, through the official bindings (extra ``htcondor``) in a process of their own.
+"""A real schedd, through the official bindings (extra ``htcondor``) in a separate process.
 
-What the bindings do is in docs/queue.md: an edit is one attribute under one constraint, and says how many jobs it
-reached. That is the compare-and-set that ``edit_if`` is made of. They and the schedd read old syntax: a text of ours is
-printed so before it goes there.
+docs/queue.md describes the bindings: an edit is one attribute with one constraint, and returns the number of jobs
+changed. ``edit_if`` is a compare-and-set made of such edits. Bindings and schedd read old syntax, so every text is
+printed in it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from crondor.schedd.reading import UnreadAd, job_id, mirror_of, not_offered, own
 UNDEFINED: Final = Expression("undefined")
 _COMMANDS: Final = {"universe": "vanilla", "executable": "/dev/null", "transfer_executable": "false"}
 _PREFIX: Final = "MY."
-# The schedd's, or set here where an ad has none as every schedd of this package does.
+# Set by the schedd, or here if an ad lacks them, as in every schedd of this package.
 _LEFT: Final = FIXED | {"jobstatus", "jobuniverse", "owner", "user", "qdate", "enteredcurrentstatus"}
 ADDED: Final = (
     "Arguments", "CommittedSlotTime", "CommittedSuspensionTime", "CommittedTime", "CondorPlatform", "CondorVersion",
@@ -62,16 +62,16 @@ ADDED: Final = (
     "TotalSuspensions", "TransferErr", "TransferExecutable", "TransferIn", "TransferInputSizeMB", "TransferOut",
     "WhenToTransferOutput",
 )  # fmt: skip
-"""What the bindings of 25.14 add to every ad."""
+"""Attributes that the bindings of 25.14 add to every ad."""
 
 
-# Their submit makes an ad of its own from commands and sends that: it adds forty attributes, of which the starter
-# prefers some to the job's (Arguments to Args, Environment to Env), expands ``$(...)`` in the texts it is given, and
-# completes Requirements. What is given as ``MY.<name>`` comes after all that and stays, Requirements too (HTCondor
-# 25.14: ``SubmitHash::make_job_ad``). So every attribute is given so, and those that the ad lacks are given as
+# The bindings' submit builds its own ad from commands: it adds forty attributes, some of which the starter prefers to
+# the job's (Arguments to Args, Environment to Env), expands ``$(...)`` in the texts, and completes Requirements.
+# ``MY.<name>`` commands are applied after all that, even for Requirements (HTCondor 25.14:
+# ``SubmitHash::make_job_ad``). So every attribute is sent as such a command, and those that the ad lacks are set to
 # undefined.
 def commands_of(ad: ClassAd, more: Iterable[str] = ()) -> dict[str, str]:
-    """Return the commands that make the bindings submit an ad; ``more`` are names that they are known to add.
+    """Return the commands that make the bindings submit an ad; ``more`` are further names that they add.
 
     Raises NotOffered for an ad without Cmd, and ClassAdSyntaxError.
     """
@@ -86,7 +86,7 @@ def commands_of(ad: ClassAd, more: Iterable[str] = ()) -> dict[str, str]:
 
 
 def unlike(ad: ClassAd, sent: ClassAd) -> dict[str, Expression]:
-    """Return what to edit in a job so that it is the ad, where ``sent`` is what the bindings say they have sent."""
+    """Return the edits that make a job equal to the ad, if the bindings have sent ``sent``."""
     edits = {name: ad[name] for low, name in ad.names.items() if low not in FIXED and not _is_same(ad, sent, name)}
     for low, name in sent.names.items():
         if low not in ad.names and low not in _LEFT and sent[name] != UNDEFINED:
@@ -95,9 +95,9 @@ def unlike(ad: ClassAd, sent: ClassAd) -> dict[str, Expression]:
 
 
 def old_text(expression: Expression, name: str) -> str:
-    """Return an expression as a schedd reads it, in old syntax, where a backslash is just that.
+    """Return an expression in a schedd's old syntax, in which a backslash is literal.
 
-    Raises ClassAdSyntaxError for one that cannot be written so: the schedd would set the attribute to undefined.
+    Raises ClassAdSyntaxError if it cannot be written so: the schedd would set the attribute to undefined.
     """
     text = expression.unparse(UnparseForm.OLD)
     if "\n" in text or "\r" in text:
@@ -120,10 +120,10 @@ def _is_same(ad: ClassAd, sent: ClassAd, name: str) -> bool:
 
 
 def _unexpanded(text: str) -> str:
-    """Return a text of which the bindings' expansion of macros makes this one.
+    """Return a text that the bindings' macro expansion turns into this one.
 
-    ``$$(...)`` they leave alone; a sign of which they would make something is written ``$(DOLLAR)``. Within another
-    macro that stays as it is (``$(a:$(b))``), as ``$(DOLLAR)`` itself does not: ``unlike`` finds these.
+    They leave ``$$(...)`` alone; other signs that they would expand are written ``$(DOLLAR)``. Within another macro
+    (``$(a:$(b))``), as in ``$(DOLLAR)`` itself, that does not work: ``unlike`` finds those.
     """
     return _SIGN.sub(lambda found: found[0] if found[1] or not found[3] else f"$(DOLLAR){found[2]}(", text)
 
@@ -134,22 +134,22 @@ ABOUT: Final = ("Name", "Machine", "MyAddress", "CondorVersion")
 PING: Final = ("AuthorizationSucceeded", "AuthMethods", "MyRemoteUserName", "ErrorString")
 
 Question: TypeAlias = Callable[[], Answer]
-"""Asks a schedd. Raises Unreachable and ScheddError."""
+"""Queries a schedd. Raises Unreachable and ScheddError."""
 
 _RELEASE_CODE: Final = 0
 _READS: Final = frozenset(("query", "history", "about", "ping", "knobs"))
 
 
 class LiveSchedd(AbstractContextManager["LiveSchedd"]):
-    """The schedd of this host, or the one of a name in a pool.
+    """The schedd of this host, or a named schedd of a pool.
 
-    ``timeout`` is how long one answer may take, in seconds; a question that was not answered because the worker
-    crashed or hung is asked ``retries`` times more. Nothing that writes is ever repeated by itself: where its answer
-    is lost, TimedOut or Crashed says that it may have been done. Nothing is started before the first question.
-    ``as_owner``: root submits a job as its Owner, where this machine knows him, by a worker that runs as he; no schedd
-    takes a job of root's, and the bindings cannot submit in another's name.
+    ``timeout`` is the limit for one answer, in seconds; a query that failed because the worker crashed or hung is
+    repeated ``retries`` times. Edits and actions are never repeated: if their answer is lost, TimedOut or Crashed says
+    that they may have been done. Nothing is started before the first query. ``as_owner``: root submits a job as its
+    Owner, if this machine has that account, with a worker of that user; no schedd accepts jobs of root, and the
+    bindings cannot submit in another name.
 
-    ``diagnostics`` are the lines of the last answer's ads that could not be read.
+    ``diagnostics`` are the unreadable lines of the last answer's ads.
     """
 
     def __init__(
@@ -163,9 +163,9 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         as_owner: bool = False,
         address_file: str | None = None,
     ) -> None:
-        """Take the schedd's name and the pool's collector, or else the file that a schedd writes its address to.
+        """Take the schedd's name and the pool's collector, or else a schedd's address file.
 
-        ``environment`` are changes of the worker's.
+        ``environment`` has changes to the worker's environment.
         """
         self.capabilities = Capabilities(atomic_edits=False, can_submit=True, can_write=True, sees_deferral_time=True)
         self._where = {"name": name, "pool": pool, "address_file": address_file}
@@ -176,7 +176,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self._as_owner = as_owner and is_root()
         self._owners: WorkerProcess | None = None
         self._added: set[str] = set()
-        """What these bindings were seen to add to an ad, beside what is known of theirs (SUBMIT_ATTRS)."""
+        """Names that these bindings added to an ad, beyond the known ones (SUBMIT_ATTRS)."""
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._mirror: Mirror | None = None
         self._changes: ChangeList | None = None
@@ -188,12 +188,12 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self.close()
 
     def interrupt(self) -> None:
-        """End the worker under whoever waits for its answer in another thread: he gets Crashed, and asks no more."""
+        """End the worker while another thread waits for its answer: that thread gets Crashed, without a retry."""
         self._retries = 0
         self._worker.interrupt()
 
     def close(self) -> None:
-        """End the worker; the next question starts another one."""
+        """End the worker; the next query starts another one."""
         self._worker.close()
         if self._owners is not None:
             self._owners.close()
@@ -203,23 +203,23 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     def jobs(
         self, which: Which = None, projection: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[ClassAd]:
-        """Return the ads of jobs, ``limit`` at most. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
+        """Return the ads of jobs, up to ``limit``. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
         answer = self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit)
         return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
 
     def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the jobs that have a schedule. Raises as jobs does."""
+        """Return the jobs with a schedule. Raises as jobs does."""
         return scheduled_among(self.jobs(which), Selection.of(which))
 
     def asking(self, which: Which = None, projection: Iterable[str] | None = None) -> Question:
-        """Return the question for jobs, which any thread may ask, one at a time; what is asked is read elsewhere.
+        """Return a query for jobs, which any thread may run, one at a time; its answer is parsed separately.
 
-        Whoever asks several schedds at once need not wait for the slowest. Raises ClassAdSyntaxError.
+        This allows several schedds to be queried at once. Raises ClassAdSyntaxError.
         """
         return partial(self._ask, "query", constraint=_text(which), projection=_names(projection), limit=None)
 
     def unread(self, answer: Answer) -> list[UnreadAd]:
-        """Return the jobs of an answer, in their order."""
+        """Return the jobs of an answer, in order."""
         self.diagnostics = ()
         ads = (UnreadAd(job, text, partial(self._read_one, text)) for text in answer.ads if (job := _job_of(text)))
         return sorted(ads, key=lambda ad: ad.job)
@@ -231,7 +231,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return ads[0] if ads else None
 
     def asking_history(self, which: Which = None, limit: int | None = None) -> Question:
-        """Return the question for jobs that have left, in the same way; ``left`` reads the answer."""
+        """Return a query for jobs that have left, as in ``asking``; ``left`` parses the answer."""
         return partial(self._ask, "history", constraint=_text(which), projection=[], limit=limit)
 
     def left(self, answer: Answer) -> list[ClassAd]:
@@ -251,7 +251,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return ads
 
     def changes(self) -> list[JobChange]:
-        """Return what has become of jobs since the last call; it costs a question for all of them, each time.
+        """Return the changes of jobs since the last call; each call queries all jobs.
 
         Raises Unreachable and ScheddError.
         """
@@ -266,36 +266,36 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return self._changes.take()
 
     def _queue(self, faults: list[Diagnostic]) -> Iterator[ClassAd]:
-        """Ask for the jobs whose changes are wanted, and add what is wrong with their ads to ``faults``."""
+        """Query the jobs whose changes are wanted, and add the faults of their ads to ``faults``."""
         yield from self.jobs()
         faults += self.diagnostics
 
-    # What there is to say of the connection
+    # The connection
 
     def about(self) -> dict[str, str]:
-        """Return the bindings' version (``bindings``) and what is known of the schedd: ABOUT, where it is there.
+        """Return the bindings' version (``bindings``) and facts about the schedd: ABOUT, if available.
 
         Raises Unreachable and ScheddError.
         """
         return _texts(self._ask("about", attributes=ABOUT))
 
     def ping(self, level: str) -> dict[str, str]:
-        """Return what the schedd answers to whoever asks for a level of access (READ, WRITE): PING, as condor_ping.
+        """Return the schedd's answer for a level of access (READ, WRITE): PING, as condor_ping.
 
         Nothing is read or written. Raises Unreachable, ScheddError, and Forbidden with the security layer's reason.
         """
         return _texts(self._ask("ping", level=level, attributes=PING))
 
     def knobs(self, names: Sequence[str]) -> dict[str, str]:
-        """Return values of the schedd's configuration, those that are set there. Raises as ping does."""
+        """Return the values of the schedd's configuration that are set there. Raises as ping does."""
         return _texts(self._ask("knobs", names=list(names)))
 
     # Writing
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job one by one, the first where a condition holds, and say whether it did.
+        """Set attributes of a job one by one, the first if a condition holds, and return whether it did.
 
-        Raises ClassAdSyntaxError, ScheddError, Unreachable, and PartlyEdited where it ends between two attributes.
+        Raises ClassAdSyntaxError, ScheddError, Unreachable, and PartlyEdited if it fails between two attributes.
         """
         constraint = _text(Selection(jobs=(job,)).where(str(read_constraint(condition, "<condition>"))))
         check_editable(edits)
@@ -315,9 +315,9 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return True
 
     def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
-        """Set one attribute of each of the jobs for which a condition holds, and return those jobs.
+        """Set one attribute of each job for which a condition holds, and return those jobs.
 
-        If not all are reached, ``proof`` is asked for: a condition that holds only after this edit. Raises as edit_if.
+        If not all are changed, ``proof`` is queried: a condition that holds only after this edit. Raises as edit_if.
         """
         chosen, expression = Selection(jobs=tuple(jobs)), Expression.of(to_code(value))
         check_editable((name,))
@@ -338,11 +338,11 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return count
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Put jobs into the queue, each in a cluster of its own, attribute for attribute.
+        """Submit jobs, each in a cluster of its own, with exactly their attributes.
 
-        QDate, JobStatus (idle), JobUniverse (vanilla) and EnteredCurrentStatus are set where an ad has none; some forty
-        attributes that it lacks are undefined in the queue. Where the bindings have sent something else all the same,
-        the job is on hold, for the reason SUBMITTING, until that is edited. Raises NotOffered for an ad without Cmd,
+        QDate, JobStatus (idle), JobUniverse (vanilla) and EnteredCurrentStatus are set if an ad lacks them; some forty
+        attributes that it lacks are undefined in the queue. If the bindings have sent something else all the same, the
+        job is held with the reason SUBMITTING until that is corrected. Raises NotOffered for an ad without Cmd,
         ClassAdSyntaxError, Unreachable and ScheddError.
         """
         return [self._submit(ad) for ad in ads]
@@ -361,7 +361,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return job
 
     def _submitter(self, ad: ClassAd) -> WorkerProcess:
-        """Return the worker that submits a job: that of its owner, of whom the last one is kept, or our own."""
+        """Return the worker that submits a job: that of its owner, of which the last one is reused, or our own."""
         account = account_of(owner_of(ad)) if self._as_owner else None
         if account is None or account.uid == ROOT:
             return self._worker
@@ -380,7 +380,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self.release(job, SUBMITTING)
 
     def hold(self, which: Which, hold: Hold) -> Acted:
-        """Put jobs on hold; the schedd takes a code of the user's as HoldReasonSubCode. Raises as jobs does."""
+        """Put jobs on hold; the schedd uses a user's code as HoldReasonSubCode. Raises as jobs does."""
         return self._act("hold", which, hold.reason, hold.code)
 
     def release(self, which: Which, reason: str) -> Acted:
@@ -414,7 +414,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 def schedds_of(
     pool: str | None = None, *, timeout: float = 60.0, environment: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return the names of the schedds that a pool's collector knows, None for this host's; ``timeout`` is in seconds.
+    """Return the names of the schedds in a pool's collector, None for this host's pool; ``timeout`` is in seconds.
 
     Raises Unreachable and ScheddError.
     """
@@ -474,20 +474,19 @@ def _read(answer: Answer, report: Report) -> list[ClassAd]:
 
 LEVELS: Final = ("READ", "WRITE")
 KNOBS: Final = ("SCHEDD_INTERVAL", "JOB_QUEUE_LOG")
-INTERVAL: Final = 300  # seconds, where SCHEDD_INTERVAL is not set (manual)
+INTERVAL: Final = 300  # seconds, if SCHEDD_INTERVAL is not set (manual)
 
-_STEP: Final = 15  # minutes; all zones of today are apart by whole quarters of an hour
+_STEP: Final = 15  # minutes; all present zones differ by whole quarters of an hour
 _FIRST, _LAST = -12 * 60, 14 * 60  # minutes east of UTC
-_NEAR: Final = 2  # seconds that an answer may take
+_NEAR: Final = 2  # seconds allowed for an answer
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d+").search
 _FORM: Final = "%Y%m%d%H%M"
 
 
-# Each question stands alone, so that what one cannot say, another does. Nothing is written: READ and WRITE are asked
-# for as condor_ping asks, and the schedd's zone and clock are read off the answers to constraints that it evaluates
-# itself.
+# Each query is independent of the others. Nothing is written: READ and WRITE are requested as condor_ping does, and the
+# schedd's zone and clock are derived from constraints that it evaluates.
 class Access(NamedTuple):
-    """What a schedd answers to whoever asks for a level of access; ``fault`` says why it is refused."""
+    """A schedd's answer for a level of access; ``fault`` is the reason for a refusal."""
 
     level: str
     user: str = ""
@@ -496,7 +495,7 @@ class Access(NamedTuple):
 
 
 class Offset(NamedTuple):
-    """Minutes east of UTC at an instant (epoch seconds), there and here."""
+    """Minutes east of UTC at a time (epoch seconds), there and here."""
 
     time: int
     theirs: int
@@ -504,10 +503,10 @@ class Offset(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """What was found out. Releases are as ``25.14.1``, empty where nobody says; ``fault``: nothing could be asked.
+    """The facts found. Releases are as ``25.14.1``, empty if unknown; ``fault``: nothing could be queried.
 
-    ``ahead`` is how many seconds the schedd's clock is ahead of ours; None where that, as its zone, cannot be read off
-    for it has no job.
+    ``ahead`` is how many seconds the schedd's clock is ahead of ours; None if it is unknown, like the zone, since the
+    schedd has no job.
     """
 
     bindings: str = ""
@@ -524,11 +523,11 @@ class Connection(NamedTuple):
 
     @property
     def may_read(self) -> bool:
-        """Whether questions are answered."""
+        """Whether queries are answered."""
         return any(each.level == "READ" and each.fault is None for each in self.access)
 
     def findings(self, interval: int) -> Iterator[Diagnostic]:
-        """Yield what will go wrong, for a SCHEDD_INTERVAL (seconds) that we reckon with."""
+        """Yield coming problems, for the SCHEDD_INTERVAL (seconds) that crondor assumes."""
         if self.fault is not None:
             yield self.fault
         told: dict[Diagnostic, list[str]] = {}
@@ -544,10 +543,10 @@ class Connection(NamedTuple):
         if self.ahead is not None and abs(self.ahead) > _NEAR:
             word = "ahead of" if self.ahead > 0 else "behind"
             message = f"the schedd's clock is {abs(self.ahead)} s {word} this one: jobs start by its clock"
-            yield Diagnostic("doctor-clock", message, Severity.WARNING, help="set both by a time server (chrony)")
+            yield Diagnostic("doctor-clock", message, Severity.WARNING, help="sync both with a time server (chrony)")
         if any(each.theirs != each.ours for each in self.offsets):
             message = "the schedd reads crontab fields in a different zone from the one crondor assumes"
-            hint = "name its zone with --tz ZONE, or tz = in crondor.toml"
+            hint = "set its zone with --tz ZONE, or tz = in crondor.toml"
             yield Diagnostic("doctor-zone", message, Severity.WARNING, help=hint)
         if self.may_read and not self.offsets:
             message = "the schedd's zone and clock are unknown: its queue has no job that shows them"
@@ -555,9 +554,9 @@ class Connection(NamedTuple):
 
 
 def connection_of(schedd: LiveSchedd, zone: tzinfo, clock: Callable[[], int]) -> Connection:
-    """Find out what there is to know of a live schedd; ``clock`` gives the epoch seconds of now, ``zone`` is ours.
+    """Find out about a live schedd; ``clock`` returns the present epoch seconds, ``zone`` is ours.
 
-    Raises nothing: what cannot be found out is among the findings.
+    Raises nothing: problems are among the findings.
     """
     try:
         about = schedd.about()
@@ -598,7 +597,7 @@ def _access(schedd: LiveSchedd, level: str) -> Access:
 
 
 def _asked_a_job(found: Connection, schedd: LiveSchedd, zone: tzinfo, clock: Callable[[], int]) -> Connection:
-    """Ask about one job, which the schedd answers by its clock and in its zone."""
+    """Query one job, for which the schedd evaluates its clock and zone."""
     ads = schedd.jobs(None, ["ServerTime"], limit=1)
     job = job_id(ads[0]) if ads else None
     if job is None:
@@ -613,7 +612,7 @@ def _asked_a_job(found: Connection, schedd: LiveSchedd, zone: tzinfo, clock: Cal
 
 
 def _their_offset(schedd: LiveSchedd, job: Selection, time: int, ours: int) -> int:
-    """Return the schedd's minutes east of UTC at an instant: as ours, or else found by halving."""
+    """Return the schedd's minutes east of UTC at a time: ours, or else found by bisection."""
     if _is(schedd, job, time, "==", ours):
         return ours
     steps: Sequence[int] = range(_FIRST, _LAST + 1, _STEP)
@@ -628,7 +627,7 @@ def _their_offset(schedd: LiveSchedd, job: Selection, time: int, ours: int) -> i
 
 
 def _is(schedd: LiveSchedd, job: Selection, time: int, comparison: str, offset: int) -> bool:
-    """Say whether the schedd's clock face at an instant compares so with that of an offset (digits: as numbers)."""
+    """Return whether the schedd's local time compares so with the local time at an offset (digits: as numbers)."""
     face = (datetime.fromtimestamp(time, timezone.utc) + timedelta(minutes=offset)).strftime(_FORM)
     return bool(schedd.jobs(job.where(f'int(formatTime({time}, "{_FORM}")) {comparison} {face}'), ["ClusterId"]))
 

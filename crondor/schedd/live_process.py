@@ -1,4 +1,4 @@
-"""The worker process of the live adapter: one request at a time, within a time limit, and its faults."""
+"""The worker process of the live adapter: one request at a time, with a time limit, and its errors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from crondor.diagnostics import Diagnostic, printable
 from crondor.rights.trust import Account, owner_environment
 from crondor.schedd.protocol import Forbidden, Refused, ScheddError, Unreachable
 
-_MOST: Final = 500  # characters of what the bindings say
+_MOST: Final = 500  # characters of the bindings' output
 _SAYS: Final = re.compile(r"\b[A-Z][A-Z_]+:[0-9]+:[^\n]*")  # a CondorError: SUBSYSTEM:code:text|SUBSYSTEM:code:text
 _METHOD: Final = re.compile(r"using ([A-Z_]+)").findall
 _DENIED: Final = 'Received "DENIED"'
 _BINDING: Final = "Directory name doesn't match server's network address"
-# What the bindings say before anything is committed, or where the schedd says that it does not commit.
+# Errors of the bindings before anything is committed, or when the schedd does not commit.
 _NOTHING: Final = (
     "Failed to create", "Failed to send", "Failed to get parent ad", "Unable to edit job", "invalid Queue statement",
 )  # fmt: skip
@@ -35,7 +35,7 @@ INSTALL: Final = "in a clone of crondor: pip install '.[htcondor]' (Linux only)"
 
 
 def refusal(kind: str, text: str, printed: str = "") -> ScheddError:
-    """Return the error for an exception of the bindings: its type and text, and what they printed meanwhile."""
+    """Return an error for an exception of the bindings: its type and text, and their output meanwhile."""
     if kind == "ImportError":
         message = f"HTCondor's Python bindings are missing: {text}"
         return Unreachable(Diagnostic("schedd-bindings", message, help=INSTALL))
@@ -51,14 +51,14 @@ def refusal(kind: str, text: str, printed: str = "") -> ScheddError:
 
 
 def _hint(said: str) -> str | None:
-    """Return what may be behind an edit that finds its jobs and fails: the schedd gives no reason for it."""
+    """Return a possible reason for an edit that finds its jobs and fails: the schedd gives none."""
     if "edit jobs matching constraint" not in said:
         return None
     return "the jobs exist: only their owner or QUEUE_SUPER_USERS may edit them, and not all attributes"
 
 
 def _security(text: str, printed: str) -> Diagnostic | None:
-    """Return what the security layer says in a text, the last of it; None where it says nothing."""
+    """Return the last message of the security layer in a text; None if there is none."""
     found = [line for line in _SAYS.findall(text) if line.startswith(("AUTHENTICATE:", "SECMAN:"))]
     if not found:
         return None
@@ -80,18 +80,18 @@ def _security(text: str, printed: str) -> Diagnostic | None:
 
 
 def _token(printed: str) -> str:
-    """Return what was wrong with a token, as far as the bindings print it (D_SECURITY); empty where they do not."""
+    """Return the fault of a token, as far as the bindings print it (D_SECURITY); empty if they do not."""
     printed = printable(printed)
     other = _OTHER_DOMAIN(printed)
     if other is not None:
-        return f"the token here is of the trust domain {other[1]}, and the schedd's is {other[2] or 'empty'}"
+        return f"the token here is for the trust domain {other[1]}, but the schedd's is {other[2] or 'empty'}"
     key = _OTHER_KEY(printed)
     if key is not None:
         return f"the token here is signed with the key {key[1]}, which the schedd does not have"
     files = dict.fromkeys(_EXAMINED(printed))
     named = ", ".join(files)[:_MOST]
     if _NONE_FOUND in printed:
-        return f"no token of {named} can be used: it must be this user's, of mode 0600" if files else _NONE_HERE
+        return f"no token of {named} can be used: it must be this user's and have mode 0600" if files else _NONE_HERE
     return f"the schedd does not accept the token of {named}: {_TAKES_NONE}" if files else ""
 
 
@@ -120,21 +120,21 @@ _WHAT_TO_SET: Final = {
 _PROGRAM: Final = str(Path(__file__).with_name("live_worker.py"))
 _READ: Final = 1 << 16
 _LONGEST: Final = 1 << 30  # bytes of one answer
-_CONFIGURING: Final = ("_CONDOR_", "PYTHONPATH")  # the configuration of HTCondor, and where the bindings are
-_SAYS_WHY: Final = {"_CONDOR_TOOL_DEBUG": "D_SECURITY"}  # else a method that fails does not say what it missed
+_CONFIGURING: Final = ("_CONDOR_", "PYTHONPATH")  # HTCondor's configuration, and the location of the bindings
+_SAYS_WHY: Final = {"_CONDOR_TOOL_DEBUG": "D_SECURITY"}  # without it a failing method gives no reason
 _UMASK: Final = 0o022
-_SAID: Final = 500  # characters of what the worker printed
+_SAID: Final = 500  # characters of the worker's output
 
 
 class Answer(NamedTuple):
-    """What the worker answered: ads in old syntax (``name = value`` lines), and the rest."""
+    """The worker's answer: ads in old syntax (``name = value`` lines), and the rest."""
 
     ads: list[str]
     done: dict[str, Any]
 
 
 class Crashed(Unreachable):
-    """The worker ended while it worked."""
+    """The worker ended during a request."""
 
 
 class TimedOut(Unreachable):
@@ -142,13 +142,13 @@ class TimedOut(Unreachable):
 
 
 class WorkerProcess:
-    """Starts the worker when it is needed, and anew where the last one was lost."""
+    """Starts the worker when it is needed, and again if it was lost."""
 
     def __init__(self, environment: Mapping[str, str] | None = None, account: Account | None = None) -> None:
-        """Start nothing yet; ``environment`` are changes of this process's own.
+        """Start nothing yet; ``environment`` has changes to this process's environment.
 
-        ``account``: as whom it runs, and then of this process's environment it gets only what is the machine's. What
-        such a worker answers is that user's word.
+        ``account``: the user to run as; then only the machine's part of this process's environment is passed. The
+        answers of such a worker are as trustworthy as that user.
         """
         self._environment = dict(environment or {})
         self.account = account
@@ -159,8 +159,8 @@ class WorkerProcess:
     def ask(self, request: Mapping[str, Any], limit: float) -> Answer:
         """Send a request and return the answer; ``limit`` is in seconds.
 
-        Raises TimedOut and Crashed, after which the worker is gone, ScheddError for what the bindings raised, Refused
-        where the worker cannot be run as its account.
+        Raises TimedOut and Crashed, after which the worker is gone, ScheddError for exceptions of the bindings, and
+        Refused if the worker cannot be run as its account.
         """
         process = self._started()
         if self._said is not None:
@@ -174,7 +174,7 @@ class WorkerProcess:
             stdin.write(json.dumps(dict(request)).encode() + b"\n")
             stdin.flush()
         except OSError:
-            pass  # it has ended: what it said is read below
+            pass  # it has ended: its output is read below
         ads: list[str] = []
         while True:
             message = self._message(process, deadline, limit)
@@ -186,7 +186,7 @@ class WorkerProcess:
                 return Answer(ads, message["done"])
 
     def interrupt(self) -> None:
-        """Kill the worker; who waits for its answer, in whatever thread, sees it end."""
+        """Kill the worker; a thread that waits for its answer sees it end."""
         process = self._process
         if process is not None:
             process.kill()
@@ -222,7 +222,7 @@ class WorkerProcess:
         if account is not None:
             kept = {name: value for name, value in kept.items() if name.startswith(_CONFIGURING)}
             kept |= owner_environment(os.environ, account)
-        return subprocess.Popen(  # noqa: S603 - a program of this package, and nothing of the user's
+        return subprocess.Popen(  # noqa: S603 - a program of this package, with no user input
             [sys.executable, _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -264,7 +264,7 @@ class WorkerProcess:
         return os.read(process.stdout.fileno(), _READ)
 
     def _refused(self, kind: str, text: str) -> ScheddError:
-        """Return the error for what the bindings raised; they read their configuration anew where it is about that."""
+        """Return an error for an exception of the bindings; they reread their configuration if it is about that."""
         error = refusal(kind, text, self._printed())
         if isinstance(error, Forbidden):
             self.close()
@@ -278,7 +278,7 @@ class WorkerProcess:
 
 
 def _read_message(line: bytes) -> dict[str, Any] | None:
-    """Return a line of the worker's, None for what it does not send; a user who runs it could have it send that."""
+    """Return a line of the worker, None if it is invalid; the user who runs it could send anything."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

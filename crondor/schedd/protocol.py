@@ -1,4 +1,4 @@
-"""What every schedd can be asked: jobs, selections, edits, actions, history, changes."""
+"""The interface of every schedd: jobs, selections, edits, actions, history, changes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ODD_NUMBER: Final = re.compile(r"[0-9.]").match
 
 
 class NoSelection(CrondorError, ValueError):
-    """A word is neither a job's number nor a cluster's nor an owner."""
+    """A word that is neither a job's number nor a cluster's nor an owner."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Jobs with one of these numbers, clusters or owners (all jobs if none is given), where the constraint holds."""
+    """Jobs with one of these numbers, clusters or owners (all jobs without any) for which the constraint holds."""
 
     jobs: tuple[JobId, ...] = ()
     clusters: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class Selection:
 
     @classmethod
     def of(cls, which: Which) -> Selection:
-        """Return a selection as it is, and a job's number or the text of a constraint as one.
+        """Return a selection unchanged, and a job's number or the text of a constraint as a selection.
 
         Raises ClassAdSyntaxError.
         """
@@ -50,7 +50,7 @@ class Selection:
     def parse(cls, words: Iterable[str], constraint: str | None = None) -> Selection:
         """Read ``12.0``, ``12`` and owners, and the text of a constraint.
 
-        Raises NoSelection for all words that are none of these, and ClassAdSyntaxError.
+        Raises NoSelection for all other words, and ClassAdSyntaxError.
         """
         jobs: list[JobId] = []
         clusters: list[int] = []
@@ -72,7 +72,7 @@ class Selection:
         return cls(tuple(jobs), tuple(clusters), tuple(owners), expression)
 
     def where(self, condition: str) -> Selection:
-        """Return the jobs of these where a condition holds too. Raises ClassAdSyntaxError."""
+        """Return the selected jobs for which a condition also holds. Raises ClassAdSyntaxError."""
         more = read_constraint(condition)
         if self.constraint is None:
             return replace(self, constraint=more)
@@ -80,7 +80,7 @@ class Selection:
 
     @property
     def is_all(self) -> bool:
-        """Say whether nothing narrows it."""
+        """Return whether all jobs are selected."""
         return not self._is_named and self.constraint is None
 
     @property
@@ -89,7 +89,7 @@ class Selection:
 
     @property
     def text(self) -> str:
-        """The same as the text of one constraint, ``true`` for all jobs."""
+        """The selection as the text of one constraint, ``true`` for all jobs."""
         return self.print(UnparseForm.COMPACT)
 
     def print(self, form: UnparseForm) -> str:
@@ -105,7 +105,7 @@ class Selection:
         return " && ".join(f"({part})" for part in parts) if len(parts) > 1 else (parts or ["true"])[0]
 
     def holds(self, ad: ClassAd, context: Context) -> bool:
-        """Say whether an ad is one of these."""
+        """Return whether an ad is selected."""
         return self._names(ad, context) and (self.constraint is None or self.constraint.holds(ad, None, context))
 
     def _names(self, ad: ClassAd, context: Context) -> bool:
@@ -120,11 +120,11 @@ class Selection:
         )
 
     def of_mirror(self, mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
-        """Yield the jobs of a queue in their order, with their ads; a number costs no walk over the queue."""
+        """Yield the selected jobs of a queue in order, with their ads; numbers are looked up directly."""
         return self._found(sorted(self._candidates(mirror)), mirror, context)
 
     def in_any_order(self, mirror: Mirror, context: Context) -> Iterator[ClassAd]:
-        """Yield the ads of the jobs of a queue as they come; of all its jobs no list is made."""
+        """Yield the ads of the selected jobs in any order, without making a list of all jobs."""
         return (ad for _, ad in self._found(self._candidates(mirror), mirror, context))
 
     def _found(self, candidates: Iterable[JobId], mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
@@ -138,12 +138,12 @@ class Selection:
                 yield job, ad
 
     def _is_anothers(self, owner: str | None) -> bool:
-        """Say whether the text of an attribute Owner is plainly none of the owners, so that no ad need be made."""
+        """Return whether the text of an Owner attribute excludes all owners, so that no ad is needed."""
         plain = _STRING(owner or '""')
         return plain is not None and plain[1].lower() not in map(str.lower, self.owners)
 
     def unmet(self, found: Collection[JobId | None]) -> list[str]:
-        """Return the numbers and clusters named that are none of these jobs'."""
+        """Return the selected numbers and clusters that none of these jobs has."""
         clusters = {job.cluster for job in found if job is not None}
         return [
             *(str(job) for job in self.jobs if job not in found),
@@ -151,7 +151,7 @@ class Selection:
         ]
 
     def missing(self, mirror: Mirror) -> list[str]:
-        """Return the numbers and clusters named that a queue does not have."""
+        """Return the selected numbers and clusters that a queue lacks."""
         return [
             *(str(job) for job in self.jobs if job not in mirror),
             *(str(cluster) for cluster in self.clusters if not mirror.procs(cluster)),
@@ -167,7 +167,7 @@ class Selection:
 
 
 def _ranges(jobs: Iterable[JobId]) -> list[tuple[int, int, int]]:
-    """Return numbers as clusters with the first and last of consecutive procs; a schedd evaluates fewer comparisons."""
+    """Return numbers as clusters with the first and last of consecutive procs, for a shorter constraint."""
     found: list[tuple[int, int, int]] = []
     for cluster, proc in sorted(set(jobs)):
         if found and (cluster, proc) == (found[-1][0], found[-1][2] + 1):
@@ -207,15 +207,15 @@ Clock: TypeAlias = Callable[[], int]
 """Returns epoch seconds."""
 
 SUBMITTING: Final = "crondor completes this job's ad"
-"""HoldReason of a job whose ad is not whole yet, where a schedd takes it in several steps."""
+"""HoldReason of a job whose ad is incomplete, in a schedd that accepts it in several steps."""
 
 
 class ScheddError(CrondorError, RuntimeError):
-    """A schedd did not do what it was asked."""
+    """A schedd did not do what was requested."""
 
 
 class NotOffered(ScheddError):
-    """This schedd cannot do that; its ``capabilities`` say so beforehand."""
+    """This schedd cannot do that; see its ``capabilities``."""
 
 
 class Unreachable(ScheddError):
@@ -223,29 +223,28 @@ class Unreachable(ScheddError):
 
 
 class Refused(ScheddError):
-    """The schedd did not take a job or an edit; nothing was done."""
+    """The schedd rejected a job or an edit; nothing was done."""
 
 
 class Forbidden(Refused):
-    """The schedd takes no writing from this user, whatever job it is about."""
+    """The schedd accepts no edits from this user, for any job."""
 
 
 class PartlyEdited(ScheddError):
-    """Some of several edits were applied and the next one failed; ``applied`` are their names."""
+    """Some of several edits were applied before one failed; ``applied`` are their names."""
 
     def __init__(self, error: CrondorError, applied: Sequence[str]) -> None:
-        """Keep what was wrong, and how far it came."""
+        """Store the error and the edits applied."""
         super().__init__(error.diagnostics)
         self.applied = tuple(applied)
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a schedd can do.
+    """A schedd's capabilities.
 
-    ``atomic_edits``: several attributes of one ``edit_if`` change together or not at all; elsewhere a prefix of them
-    may be applied. ``sees_deferral_time``: the DeferralTime in its jobs is the one in force; a log follower sees it
-    late.
+    ``atomic_edits``: several attributes of one ``edit_if`` change together or not at all; otherwise only the first ones
+    may be changed. ``sees_deferral_time``: its jobs show the DeferralTime in force; a log follower sees it late.
     """
 
     atomic_edits: bool
@@ -255,7 +254,7 @@ class Capabilities:
 
 
 class Hold(NamedTuple):
-    """Why a job is held: HoldReason, HoldReasonCode and HoldReasonSubCode, which not every hold writes (None)."""
+    """The reason of a hold: HoldReason, HoldReasonCode and HoldReasonSubCode, which some holds lack (None)."""
 
     reason: str
     code: int = USER_REQUEST
@@ -263,7 +262,7 @@ class Hold(NamedTuple):
 
 
 class Acted(NamedTuple):
-    """How many jobs an action was done to, and how many of those asked for it was not, by the reason."""
+    """The number of jobs changed by an action, and of jobs not changed, by reason."""
 
     done: int = 0
     already: int = 0
@@ -273,9 +272,9 @@ class Acted(NamedTuple):
 
 
 class Scheduled(NamedTuple):
-    """The ads of the jobs with a schedule among those that were meant, by cluster and proc, and how many were meant.
+    """The ads of the selected jobs with a schedule, by cluster and proc, and the number of selected jobs.
 
-    ``missing`` are the numbers and clusters named of which there is no job, or none for which the constraint is true.
+    ``missing`` are the selected numbers and clusters without a job for which the constraint is true.
     """
 
     ads: list[ClassAd]
@@ -284,7 +283,7 @@ class Scheduled(NamedTuple):
 
 
 class JobChange(NamedTuple):
-    """What became of one job; ``attributes``, in lower case, are those that changed, empty unless CHANGED."""
+    """A change of one job; ``attributes`` are the changed names in lower case, empty unless CHANGED."""
 
     job: JobId
     kind: ChangeKind
@@ -295,37 +294,37 @@ class JobChange(NamedTuple):
 class Schedd(Protocol):
     """One schedd.
 
-    Jobs are named by a JobId, a constraint (text of the ClassAd language), or a Selection of both; None is all of
-    them. What a schedd cannot do raises NotOffered; one that does not answer raises Unreachable, a queue on disk
-    JobQueueError; a constraint that is no expression raises ClassAdSyntaxError.
+    Jobs are selected with a JobId, a constraint (text of the ClassAd language), or a Selection of both; None selects
+    all. An unsupported operation raises NotOffered; a schedd that does not answer raises Unreachable, a queue on disk
+    JobQueueError, an invalid constraint ClassAdSyntaxError.
     """
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this schedd can do."""
+        """The schedd's capabilities."""
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
-        """Return the ads of jobs, by cluster and proc; ``projection`` are the only attributes needed, beside the ids.
+        """Return the ads of jobs, by cluster and proc; ``projection`` are the only attributes needed except ids.
 
-        Whoever changes an ad changes a copy.
+        The ads are copies, which the caller may modify.
         """
 
     def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the ads of the jobs that have a schedule, any Cron attribute or DeferralTime; the others are counted.
+        """Return the ads of the jobs with a schedule, any Cron attribute or DeferralTime; the others are counted.
 
-        It costs little more than those it returns, where a queue is in memory.
+        In a queue in memory it costs little more than the returned jobs.
         """
 
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
-        """Set attributes of a job where a condition holds in its ad, and say whether it did.
+        """Set attributes of a job if a condition holds in its ad, and return whether it did.
 
-        Values are Python values or Expressions. Without ``atomic_edits`` they are set one by one in their order, the
-        first under the condition and so at once with it, the others after it: put first what makes the condition
-        false, and last what the next reader acts upon. Raises PartlyEdited where it ends between them.
+        Values are Python values or Expressions. Without ``atomic_edits`` they are set one by one in order, only the
+        first together with the condition: put the attribute first that makes the condition false, and last the one that
+        readers act on. Raises PartlyEdited if it fails between them.
         """
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Put jobs of one new cluster into the queue, and return their ids in the order of the ads."""
+        """Add jobs to the queue in one new cluster, and return their ids in the order of the ads."""
 
     def hold(self, which: Which, hold: Hold) -> Acted:
         """Put jobs on hold."""
@@ -334,7 +333,7 @@ class Schedd(Protocol):
         """Make held jobs idle."""
 
     def remove(self, which: Which, reason: str) -> Acted:
-        """Remove jobs from the queue; they go to the history."""
+        """Remove jobs from the queue and move them to the history."""
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
@@ -342,11 +341,11 @@ class Schedd(Protocol):
         """Return the ads of jobs that have left the queue, the latest first."""
 
     def changes(self) -> list[JobChange]:
-        """Return what has become of jobs since the last call; the first one returns all jobs as CREATED."""
+        """Return the changes of jobs since the last call; the first call returns all jobs as CREATED."""
 
 
 class QueuePart(NamedTuple):
-    """Jobs of a queue by a constraint (as the schedd evaluates it), with these attributes of their ads, None: all."""
+    """Jobs of a queue that match a constraint (evaluated by the schedd), with these attributes; None: all."""
 
     constraint: Expression
     projection: tuple[str, ...] | None = None
@@ -354,12 +353,12 @@ class QueuePart(NamedTuple):
 
 @runtime_checkable
 class EditsTogether(Protocol):
-    """A schedd that edits several jobs at a time, where a question costs more than the edit."""
+    """A schedd that edits several jobs at a time, where a query costs more than an edit."""
 
     def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object, proof: str) -> list[JobId]:
-        """Set one attribute of each of the jobs for which a condition holds, and return those jobs.
+        """Set one attribute of each job for which a condition holds, and return those jobs.
 
-        ``proof`` is a condition that holds in a job after this edit, and in no other of these jobs.
+        ``proof`` is a condition that holds in a job after this edit, and in none of the other jobs.
         """
 
 
@@ -368,11 +367,11 @@ class Narrowing(Protocol):
     """A schedd whose ``changes`` can be limited to parts of the queue."""
 
     def narrow(self, parts: Sequence[QueuePart]) -> None:
-        """Have ``changes`` concern these parts only; of a job in several parts the last one counts."""
+        """Limit ``changes`` to these parts; a job in several parts comes from the last one."""
 
 
 def job_changes(mirror: Mirror, changes: tuple[AdChange, ...]) -> Iterator[JobChange]:
-    """Yield a transaction's changes job by job; a change of a cluster's ad is one of each of its jobs."""
+    """Yield a transaction's changes job by job; a change of a cluster's ad is a change of each of its jobs."""
     for change in changes:
         job = JobId.parse(change.key)
         if job is not None:
@@ -384,19 +383,19 @@ def job_changes(mirror: Mirror, changes: tuple[AdChange, ...]) -> Iterator[JobCh
 
 
 class ChangeList:
-    """Gathers the changes of a mirror until they are taken; at first, all its jobs are new.
+    """Collects the changes of a mirror until they are taken; at first, all its jobs are new.
 
-    It holds one change a job at most, however many transactions there were; nothing before the first are taken.
+    It holds at most one change per job, however many transactions there were, and none before the first ``take``.
     """
 
     def __init__(self, mirror: Mirror) -> None:
-        """Begin with the jobs that are there."""
+        """Start with the present jobs."""
         self._mirror = mirror
         self._found: dict[JobId, JobChange] | None = None
         self.close = mirror.subscribe(self._add)
 
     def take(self) -> list[JobChange]:
-        """Return the changes, job by job in the order of their first, and begin anew."""
+        """Return the changes, one per job in the order of the first ones, and start again."""
         found, self._found = self._found, {}
         if found is None:
             return [JobChange(job, ChangeKind.CREATED) for job in self._mirror]
@@ -418,12 +417,12 @@ class ChangeList:
 
 
 def joined(first: JobChange, second: JobChange) -> JobChange | None:
-    """Return two changes of a job as one; None for a job that came and went."""
+    """Return two changes of a job as one; None if the job came and left."""
     if first.kind is ChangeKind.CREATED:
         return None if second.kind is ChangeKind.DESTROYED else first
     if second.kind is ChangeKind.DESTROYED:
         return second
-    if first.kind is ChangeKind.DESTROYED:  # it is there again, as after a log was replaced by another
+    if first.kind is ChangeKind.DESTROYED:  # it has returned, as when another log replaced the old one
         return JobChange(first.job, ChangeKind.CREATED)
     return JobChange(first.job, ChangeKind.CHANGED, first.attributes | second.attributes)
 
@@ -432,7 +431,7 @@ FIXED: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 
 
 def check_editable(names: Iterable[str], more: frozenset[str] = frozenset()) -> None:
-    """Refuse the attributes that say which job it is, and ``more`` (lower case). Raises ScheddError."""
+    """Raise ScheddError for attributes that identify the job, and for ``more`` (lower case)."""
     faults = [
         Diagnostic(
             "schedd-fixed",
@@ -472,7 +471,7 @@ def edited(ad: ClassAd, edits: Writes) -> ClassAd:
 
 
 def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
-    """Return what a change of JobStatus at ``now`` (epoch seconds) writes."""
+    """Return the edits for a change of JobStatus at ``now`` (epoch seconds)."""
     made: dict[str, object] = {"JobStatus": int(status), "EnteredCurrentStatus": now}
     before = int32(ad, "JobStatus")
     if before is not None:
@@ -481,14 +480,14 @@ def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
 
 
 def can_be_held(ad: ClassAd, hold: Hold) -> bool:
-    """Say whether a job that is held can be held again: by its user, where somebody else had held it."""
+    """Return whether a held job can be held again: by its user, if others had held it."""
     return hold.code == USER_REQUEST and int32(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
 
 
 def held(ad: ClassAd, hold: Hold, now: int, *, by_schedd: bool = True) -> dict[str, object]:
-    """Return what putting a job on hold writes: what it was released for last is kept.
+    """Return the edits that put a job on hold, preserving the reason of its last release.
 
-    The schedd moves ReleaseReason to LastReleaseReason; where shadow or starter hold a job, it stays as it is.
+    The schedd moves ReleaseReason to LastReleaseReason; a hold by shadow or starter leaves it unchanged.
     """
     edits: dict[str, object] = {
         **(_moved(ad, "ReleaseReason") if by_schedd else {}),
@@ -503,7 +502,7 @@ def held(ad: ClassAd, hold: Hold, now: int, *, by_schedd: bool = True) -> dict[s
 
 
 def counted(ad: ClassAd, code: int) -> dict[str, object]:
-    """Return NumHolds and NumHoldsByReason of a job with one hold more; one to spool its input is none."""
+    """Return NumHolds and NumHoldsByReason after another hold; a hold to spool input does not count."""
     if code == SPOOLING_INPUT:
         return {}
     name = HOLD_CODES.get(code, HOLD_CODES[0])
@@ -514,9 +513,9 @@ def counted(ad: ClassAd, code: int) -> dict[str, object]:
 
 
 def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
-    """Return what a schedd writes by itself beside edits of a job that has ``ad`` (25.14: ``SetAttribute``).
+    """Return the attributes that a schedd also sets when a job with ``ad`` is edited (25.14: ``SetAttribute``).
 
-    The status that it had, where that changes; for a HoldReasonCode one hold more. What the edits say themselves stays.
+    A changed status sets LastJobStatus; a HoldReasonCode counts one more hold. Attributes in ``edits`` are left alone.
     """
     given = {lower(name) for name in edits}
     if given.isdisjoint(_FOLLOWED):
@@ -543,14 +542,14 @@ def _reasons(ad: ClassAd) -> dict[str, object]:
 
 
 def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
-    """Return what releasing a job writes: what it was held for is kept as the last reason."""
+    """Return the edits that release a job; the reason of its hold becomes the last reason."""
     status = int32(ad, "JobStatusOnRelease")
     after = JobStatus(status) if status in set(JobStatus) else JobStatus.IDLE
     return {**entered(ad, after, now), "ReleaseReason": reason, **_no_longer_held(ad)}
 
 
 def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
-    """Return what removing a job writes, before it leaves."""
+    """Return the edits that remove a job, before it leaves the queue."""
     return {**entered(ad, JobStatus.REMOVED, now), "RemoveReason": reason, **_no_longer_held(ad)}
 
 

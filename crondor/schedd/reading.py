@@ -1,4 +1,4 @@
-"""Reading a queue that is in memory: its ads, the status of its jobs, and a schedd's log."""
+"""Read a queue in memory: its ads, the status of its jobs, and a schedd's log."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _MOST: Final = 10**10
 
 
 def job_id(ad: ClassAd) -> JobId | None:
-    """Return the number of an ad's job; None where ClusterId and ProcId are none that a job has."""
+    """Return the number of an ad's job; None if ClusterId and ProcId are not valid job numbers."""
     cluster, proc = job_numbers(ad) or (0, 0)
     return JobId(cluster, proc) if 0 < cluster < _MOST and 0 <= proc < _MOST else None
 
@@ -63,19 +63,19 @@ def int32_in(mirror: Mirror, job: JobId, name: str) -> int | None:
 
 
 def owner_of(ad: ClassAd) -> str:
-    """Return whose job an ad is, as a name of this machine; empty where it does not say.
+    """Return the owner of a job as an account name of this machine; empty if unknown.
 
-    It is Owner, which schedds set themselves and let nobody change. An OsUser in a job's ad is not looked at: that of
-    HTCondor 25 is in the user's record, and a schedd before that takes the attribute from any submit file.
+    This is Owner, which schedds set themselves and do not let users change. OsUser in a job's ad is ignored: in
+    HTCondor 25 it belongs to the user's record, and an older schedd accepts the attribute from any submit file.
     """
     return string(ad, "Owner") or ""
 
 
 def mirror_of(ads: Iterable[ClassAd], report: Report | None = None) -> Mirror:
-    """Return a queue of ads; those that are no job's are left out, and of two of one job the later one counts.
+    """Return a queue of ads; ads that are not jobs are skipped, and of two with the same number the later one counts.
 
-    ``report`` is called with what is wrong with a job that no queue can hold, since an attribute of it is no
-    expression; it is left out. Without it that raises ClassAdSyntaxError.
+    ``report`` is called for a job with an invalid expression, which no queue can store; the job is skipped. Without it
+    that raises ClassAdSyntaxError.
     """
     mirror = Mirror()
     for ad in ads:
@@ -104,7 +104,7 @@ def mirror_of(ads: Iterable[ClassAd], report: Report | None = None) -> Mirror:
 
 
 def _placed(error: ClassAdSyntaxError, ad: ClassAd, job: JobId) -> ClassAdSyntaxError:
-    """Return an error of an ad's printing with the job and the attribute it is about."""
+    """Return an error of printing an ad, with the job and the attribute concerned."""
     name = next((name for name in ad if expression(ad, name) is None), None)
     if name is None:
         return error
@@ -141,7 +141,7 @@ def scheduled_of(mirror: Mirror, which: Which, context: Context) -> Scheduled:
 
 
 def scheduled_among(ads: Iterable[ClassAd], chosen: Selection) -> Scheduled:
-    """Return the scheduled ones of ads that were chosen, in their order."""
+    """Return the ads with a schedule among selected ones, in order."""
     is_numbered = bool(chosen.jobs or chosen.clusters)
     found: list[ClassAd] = []
     total, numbers = 0, set[JobId | None]()
@@ -155,14 +155,14 @@ def scheduled_among(ads: Iterable[ClassAd], chosen: Selection) -> Scheduled:
 
 
 class Projection:
-    """Takes some attributes of an ad, and the job's ids."""
+    """Selects some attributes of an ad, in addition to the job's ids."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Keep the names."""
+        """Store the names."""
         self._names = dict.fromkeys(map(lower, (*_IDS, *names)))
 
     def __call__(self, ad: ClassAd) -> ClassAd:
-        """Return a smaller ad, without parent."""
+        """Return a smaller ad without a parent."""
         codes, names = ad.codes, ad.names
         kept = [name for name in self._names if name in codes]
         return ClassAd.of({name: codes[name] for name in kept}, {name: names[name] for name in kept}, ad.place)
@@ -171,7 +171,7 @@ class Projection:
 def latest(
     ads: Iterator[ClassAd], which: Which, projection: Iterable[str] | None, limit: int | None, context: Context
 ) -> list[ClassAd]:
-    """Return the last of the ads that are meant, the latest first; ``limit`` of them at most are kept in memory."""
+    """Return the last of the selected ads, the latest first; at most ``limit`` of them are held in memory."""
     chosen = Selection.of(which)
     found = deque((ad for ad in ads if chosen.holds(ad, context)), limit)
     found.reverse()
@@ -179,12 +179,12 @@ def latest(
 
 
 def not_offered(doing: str, instead: str) -> NotOffered:
-    """Return the error for what a schedd cannot do."""
+    """Return an error for an unsupported operation."""
     return NotOffered(Diagnostic("schedd-not-offered", doing, help=instead))
 
 
 class UnreadAd(NamedTuple):
-    """A job's ad that nobody has read yet: ``text`` is all that it says, ``read`` returns it, None if it is no ad."""
+    """A job's unparsed ad: ``text`` is its whole content, ``read`` parses it, and returns None if it is invalid."""
 
     job: JobId
     text: Hashable
@@ -195,12 +195,12 @@ _READ_ONLY: Final = "a followed log is read only"
 _ASK_SCHEDD: Final = "ask the schedd itself: condor_qedit, condor_hold, or LiveSchedd"
 
 
-# What the schedd has not written is not seen: DeferralTime is one (docs/schedd.md).
+# Values that the schedd has not written are not seen, such as DeferralTime (docs/schedd.md).
 class QueueLogSchedd:
-    """The jobs of a log as they are now; each question reads first what is new in it.
+    """The present jobs of a log; each query first reads new records.
 
-    ``diagnostics`` are the findings of the last reading. ``history_path`` is the schedd's history file, where that is
-    wanted too; ``embedded`` says that the log is an embedded queue's, which writes every DeferralTime.
+    ``diagnostics`` are the findings of the last reading. ``history_path`` is the schedd's history file, if needed;
+    ``embedded``: the log is an embedded queue's, which writes every DeferralTime.
     """
 
     def __init__(
@@ -214,9 +214,9 @@ class QueueLogSchedd:
         on_read: Callable[[int], object] | None = None,
         only: JobFilter | None = None,
     ) -> None:
-        """Read the log for the first time; ``on_read`` is told how many bytes are. Raises QueueIO, and UnknownZone.
+        """Read the log for the first time; ``on_read`` gets the number of bytes read. Raises QueueIO, and UnknownZone.
 
-        ``only``: which jobs are held, and asked about.
+        ``only`` selects the jobs held and returned.
         """
         self.capabilities = Capabilities(
             atomic_edits=False, can_submit=False, can_write=False, sees_deferral_time=embedded
@@ -232,11 +232,11 @@ class QueueLogSchedd:
 
     @property
     def mirror(self) -> Mirror:
-        """The queue as the last question saw it."""
+        """The queue at the last query."""
         return self._follower.mirror
 
     def refresh(self) -> None:
-        """Read what is new. Raises QueueIO."""
+        """Read new records. Raises QueueIO."""
         self.diagnostics = self._follower.catch_up()
 
     def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
@@ -245,12 +245,12 @@ class QueueLogSchedd:
         return jobs_of(self.mirror, which, projection, context_at(self._clock, self._zone))
 
     def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the jobs that have a schedule. Raises QueueIO and ClassAdSyntaxError."""
+        """Return the jobs with a schedule. Raises QueueIO and ClassAdSyntaxError."""
         self.refresh()
         return scheduled_of(self.mirror, which, context_at(self._clock, self._zone))
 
     def unread(self, which: Selection) -> list[UnreadAd]:
-        """Return the jobs that have a schedule, unread where all are meant. Raises QueueIO and ClassAdSyntaxError."""
+        """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError."""
         self.refresh()
         self.mirror.settle()
         if which.is_all:
@@ -260,7 +260,7 @@ class QueueLogSchedd:
         return [UnreadAd(job, text, partial(jobs.get, job)) for job, text, _ in self.mirror.packed(jobs)]
 
     def changes(self) -> list[JobChange]:
-        """Return what has become of jobs since the last call. Raises QueueIO."""
+        """Return the changes of jobs since the last call. Raises QueueIO."""
         self.refresh()
         self._changes = self._changes or ChangeList(self.mirror)
         return self._changes.take()
@@ -270,7 +270,7 @@ class QueueLogSchedd:
     ) -> list[ClassAd]:
         """Return jobs of the history file, the latest first. Raises NotOffered without one, QueueIO."""
         if self._history_path is None:
-            raise not_offered("a log does not show which jobs have left", "name the schedd's history file too")
+            raise not_offered("a log does not show which jobs have left", "give the schedd's history file too")
         if self._embedded and not is_there(self._history_path):
             Selection.of(which)
             return []  # no job has left yet
@@ -306,18 +306,18 @@ TIME: Final = TERMS.index("deferraltime")  # after the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
-NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
+NEWS: Final = 10  # seconds until the queue may show that a program has started
 _LONGEST: Final = 300  # characters of a HoldReason
-_MOST_KNOWN: Final = 4096  # schedules that are remembered; each job of one time has its own
+_MOST_KNOWN: Final = 4096  # schedules cached; each job with one time has its own
 _MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
     INVALID_CRON_SETTINGS: "correct the Cron attributes (condor_qedit), then release the job",
-    MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it by itself: condor_release, or periodic_release at submission",
+    MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it: use condor_release, or periodic_release at submission",
 }
 
 
 class ScheduledState(str, Enum):
-    """What a job does; ``WAITING`` is JobStatus Running on its machine with DeferralTime ahead."""
+    """A job's state; ``WAITING`` is JobStatus Running on its machine before its DeferralTime."""
 
     IDLE = "idle"
     WAITING = "waiting"
@@ -334,8 +334,8 @@ class ScheduledState(str, Enum):
 class ScheduledJob:
     """One job with a schedule.
 
-    ``next`` is its next start as far as can be known, None where there is none; ``deferral_time`` (epoch seconds) what
-    stands in its ad. ``trouble`` is what keeps it from running, or will.
+    ``next`` is its next start as far as can be known, None if there is none; ``deferral_time`` (epoch seconds) the
+    value in its ad. ``trouble`` is what keeps it from running, or will.
     """
 
     queued: QueuedJob
@@ -347,7 +347,7 @@ class ScheduledJob:
 
     @property
     def times(self) -> JobTimes | None:
-        """When the job runs, None where its schedule cannot be read."""
+        """When the job runs, None if its schedule cannot be read."""
         return None if self.schedule is None else JobTimes(self.schedule, self.queued.requirements)
 
     @property
@@ -357,7 +357,7 @@ class ScheduledJob:
 
     @property
     def id(self) -> str:
-        """``ClusterId.ProcId``, or where the ad stands."""
+        """``ClusterId.ProcId``, or the location of the ad."""
         place = self.queued.place
         return self.queued.id or f"{place.name}:{place.line}"
 
@@ -372,7 +372,7 @@ class QueuedStart(NamedTuple):
 
 
 def coming_starts(looks: Iterable[ScheduledJob], count: int) -> list[QueuedStart]:
-    """Return the first ``count`` starts in order of time; a crontab job that stays in the queue has more than one."""
+    """Return the first ``count`` starts in order of time; a crontab job that stays in the queue has several."""
     return list(islice(merge(*map(_starts, looks), key=lambda start: start.deferral.time), count))
 
 
@@ -385,31 +385,31 @@ def _starts(look: ScheduledJob) -> Iterator[QueuedStart]:
             return
         try:
             found = times.deferral(times.next(found.time), found.time)
-        except CrondorError:  # beyond the calendar
+        except CrondorError:  # outside the calendar
             return
 
 
 class StatusReader:
-    """Reads the status of jobs, with one reading of all that have the same texts."""
+    """Reads the status of jobs; jobs with the same texts are parsed once."""
 
     def __init__(
         self, *, zone: str | tzinfo = "UTC", dialect: Dialect = Dialect.HTCONDOR, policy: Policy | None = None
     ) -> None:
-        """Say how Cron attributes are read."""
+        """Set how Cron attributes are read."""
         self._zone = zone
         self._dialect = dialect
         self._policy = policy
         self._known: dict[tuple[Hashable, ...], JobSchedule] = {}
 
     def looks(self, ads: Iterable[ClassAd], now: int) -> Iterator[ScheduledJob]:
-        """Yield the jobs that have a schedule, as they stand at ``now`` (epoch seconds). Raises UnknownZone."""
+        """Yield the status of the jobs with a schedule at ``now`` (epoch seconds). Raises UnknownZone."""
         for ad in ads:
             queued = QueuedJob(ad)
             if queued.is_scheduled:
                 yield self.look(queued, now)
 
     def look(self, queued: QueuedJob, now: int) -> ScheduledJob:
-        """Return how a job stands at ``now`` (epoch seconds). Raises UnknownZone."""
+        """Return the status of a job at ``now`` (epoch seconds). Raises UnknownZone."""
         trouble: list[Diagnostic] = []
         schedule: JobSchedule | None = None
         try:
@@ -434,28 +434,28 @@ class StatusReader:
         if state is ScheduledState.RUNNING:
             trouble += _unstarted(queued, schedule, time, now)
         if found is None and state is ScheduledState.WAITING and time is not None:
-            found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
+            found = _waiting(queued, time)  # even if it was edited since: its starter has the earlier ad
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
     def schedule(self, queued: QueuedJob, now: int, *, shared: bool = False) -> JobSchedule:
-        """Return what a job asks for at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone.
+        """Return a job's schedule at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone.
 
-        ``shared``: a crontab job's DeferralTime does not matter, and jobs with the same fields get the same object.
+        ``shared``: a crontab job's DeferralTime does not matter, and jobs with the same fields share an object.
         """
         terms, time = _shared(queued.terms)
         known = self._known.get(terms)
         if known is not None:
             return known if time is None or shared else known.with_time(time)
         schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
-        if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
+        if not schedule.notes and not queued.has_expressions:  # notes name their job
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[terms] = self._known[_shared(queued.terms)[0]] = schedule  # the ad's texts may be read now
+            self._known[terms] = self._known[_shared(queued.terms)[0]] = schedule  # the ad's texts may be parsed by now
         return schedule
 
 
 def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | None]:
-    """Return what jobs with one schedule have in common, and the DeferralTime where a crontab job's is a number."""
+    """Return the terms shared by jobs with one schedule, and the DeferralTime if a crontab job's is a number."""
     time = terms[TIME]
     if any(terms[:TIME]) and isinstance(time, str) and _INTEGER(time):
         return (*terms[:TIME], _NUMBER, *terms[TIME + 1 :]), int(time)
@@ -463,13 +463,13 @@ def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | No
 
 
 def fixed_time(queued: QueuedJob, now: int) -> int | None:
-    """Return DeferralTime as the starter reads it; None for none, and for one that is another whenever it is asked."""
+    """Return DeferralTime as the starter reads it; None if missing, or if its value changes with time."""
     time, later = (attributes.integer(queued.ad, "DeferralTime", Context(now=at)) for at in (now, now + 1))
     return time if time == later else None
 
 
 def _time(queued: QueuedJob, now: int) -> int | None:
-    """Return DeferralTime; None for a job on a machine whose time had another value there."""
+    """Return DeferralTime; None for a job on a machine that received another value."""
     time = fixed_time(queued, now)
     if time is not None or queued.status in ON_MACHINE:
         return time
@@ -477,7 +477,7 @@ def _time(queued: QueuedJob, now: int) -> int | None:
 
 
 def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
-    """Return the run that a job on its machine waits for, as its ad says; its schedule may have been edited since."""
+    """Return the run that a job waits for on its machine, from its ad; its schedule may have been edited since."""
     lengths = (queued.integer(name) or 0 for name in ("DeferralWindow", "DeferralPrepTime", "ScheddInterval"))
     window, prep_time, interval = (max(0, length) for length in lengths)
     return Deferral(time, window, prep_time, interval) if 0 < time <= LATEST else None
@@ -493,7 +493,7 @@ def _state(queued: QueuedJob, time: int | None, now: int) -> ScheduledState:
 
 
 def _next(queued: QueuedJob, times: JobTimes, state: ScheduledState, time: int | None, now: int) -> Deferral | None:
-    """Return the next start: the DeferralTime in the ad while it is good, and then what the schedd will compute."""
+    """Return the next start: the DeferralTime in the ad while it is valid, otherwise what the schedd will compute."""
     if time is not None and time > 0:
         present = times.deferral(time, now)
         if state is ScheduledState.WAITING or (queued.status in ON_MACHINE and time > now):
@@ -509,9 +509,9 @@ def _next(queued: QueuedJob, times: JobTimes, state: ScheduledState, time: int |
 def _missed(
     schedule: JobSchedule, state: ScheduledState, time: int | None, found: Deferral | None, now: int
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with an idle job that has one time only, in the past."""
+    """Yield the trouble of an idle job whose only time is past."""
     if found is None and schedule.spec is None and state is ScheduledState.IDLE and time is not None and time < now:
-        message = "its time is past: Requirements never match again, and it stays Idle without any message"
+        message = "its time is past: Requirements never match again, and it stays Idle without a message"
         hint = "set DeferralTime to a future time (condor_qedit), or remove the job"
         yield Diagnostic("missed-idle", message, help=hint)
 
@@ -529,12 +529,12 @@ def _excluded(times: JobTimes, state: ScheduledState, time: int | None, now: int
 
 
 def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None, now: int) -> Iterator[Diagnostic]:
-    """Yield what is wrong with a job on its machine that has not begun though it may begin no more.
+    """Yield the trouble of a job on its machine that has not started and is past its last start.
 
-    The schedd writes JobCurrentStartDate when it has a machine, and the shadow at once when the program begins
-    JobCurrentStartExecutingDate (HTCondor 25.14); one of an earlier run counts for none. For a job that runs without a
-    shadow nobody writes it. A log shows DeferralTime late: of a crontab job that has none, or one that was over before
-    the match, the last that the schedd may have set counts.
+    The schedd writes JobCurrentStartDate when the job gets a machine, and the shadow writes
+    JobCurrentStartExecutingDate when the program starts (HTCondor 25.14); a date of an earlier run is ignored. For a
+    job without a shadow nobody writes it. A log shows DeferralTime late: if a crontab job has none, or one that was
+    over before the match, the last time that the schedd may have set is used.
     """
     there, began = (queued.integer(name) for name in ("JobCurrentStartDate", "JobCurrentStartExecutingDate"))
     if there is None or queued.integer("JobUniverse") in SHADOWLESS or (began is not None and began >= there):
@@ -543,13 +543,13 @@ def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None
     if queued.is_crontab and (run is None or run.last_start < there):
         run = _last_settable(schedule, there)
     if run is not None and now > max(run.last_start, there) + NEWS:
-        message = "it has a machine but has not begun after its last start: its starter is gone or hangs"
+        message = "it has a machine but did not start in time: its starter has ended or hangs"
         hint = "condor_vacate_job -fast lets the schedd try again; StarterLog on that machine may say why"
         yield Diagnostic("missed-running", message, help=hint)
 
 
 def _last_settable(schedule: JobSchedule | None, there: int) -> Deferral | None:
-    """Return the last run that a job may wait for which came to its machine at ``there`` (epoch seconds)."""
+    """Return the last run that a job may be waiting for if it reached its machine at ``there`` (epoch seconds)."""
     if schedule is None or schedule.recurrence is None:
         return None
     found: Deferral | None = None

@@ -27,10 +27,10 @@ DENIED = 'ERROR: SECMAN:2010:Received "DENIED" from server for user alice@exampl
     ("printed", "reason"),
     [
         (NO_TOKEN + FAILED, "no token was found here"),
-        (EXAMINED + NO_TOKEN + FAILED, f"no token of {TOKEN} can be used: it must be this user's, of mode 0600"),
+        (EXAMINED + NO_TOKEN + FAILED, f"no token of {TOKEN} can be used: it must be this user's and have mode 0600"),
         (
             EXAMINED + OTHER + NO_TOKEN + FAILED,
-            "the token here is of the trust domain other.org, and the schedd's is example.org",
+            "the token here is for the trust domain other.org, but the schedd's is example.org",
         ),
         (
             EXAMINED + KEY + NO_TOKEN + FAILED,
