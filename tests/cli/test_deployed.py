@@ -166,17 +166,17 @@ def test_the_transforms_that_a_job_passes() -> None:
     site, router = "image/etc/condor-ce/config.d/99-site.conf", "image/usr/share/condor-ce/config.d/01-router.conf"
     assert found.lines == [
         "job 1.0 (jobs.ads:1): goes to Grid",
-        "  Grid  matched (it has no REQUIREMENTS: every candidate matches)",
+        "  Grid  matched (without REQUIREMENTS every candidate matches)",
         "",
         f"route      Grid  ({site}:4)",
         f"  LIMIT = 5  (knob LIMIT, {site}:1)",
         "",
         f"post-route Queue  ({router}:4)",
         f"  default_queue = long  (route Grid, {site}:4)",
-        "  default_cores is not set: 1 stands in its place",
+        "  default_cores is not set: 1 is used",
         "",
         f"post-route Late  ({router}:10)",
-        "  passed over: the job, as it is here, does not meet false",
+        "  skipped: at this point the job does not meet false",
         f"  LIMIT = 5  (knob LIMIT, {site}:1)",
     ]
     assert "1 more job is in the file" in found.err

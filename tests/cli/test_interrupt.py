@@ -69,8 +69,8 @@ def test_two_of_them_end_what_runs(tmp_path: Path, term: str) -> None:
     seen = interrupted(tmp_path, "run", "job.sub", at=("started", "ending:"), term=term)
     assert seen.status == 130
     assert [line for line in seen.screen if line.startswith(("ending", "left"))] == [
-        "ending: 1 program runs still; Ctrl-C once more ends it at once",
-        "left at once",
+        "ending: 1 program still runs; another Ctrl-C ends it at once",
+        "ended at once",
     ]
     assert ("^C" in "\n".join(seen.screen)) == (term == "dumb")  # which takes nothing back, and begins a line
 

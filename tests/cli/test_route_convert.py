@@ -35,7 +35,7 @@ def test_the_new_configuration_is_one_that_the_router_loads(old: str, tmp_path: 
     column = OLD.splitlines()[2].index("CurrentTime") + 1
     assert f"{old}:3:{column}: note: Site 1: set_A: CurrentTime becomes time() [legacy-current-time]" in result.err
     assert "warning: Site2 now takes jobs; HTCondor 23 rejected it [legacy-differs]" in result.err  # over queue
-    assert "differences to the old routes: 2 warnings, 2 notes\n" in result.err
+    assert "differences from the old routes: 2 warnings, 2 notes\n" in result.err
     assert result.err.endswith("through the old routes and the new: 2 differences\n")
     new = tmp_path / "new.conf"
     written = crondor("route", "convert", "--config", old, "-o", str(new))
@@ -156,7 +156,7 @@ def test_a_configuration_without_old_routes_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "new.conf"
     path.write_text("A = 1\n")
     result = crondor("route", "convert", "--config", str(path))
-    assert (result.status, result.out, result.err) == (0, "", "there is no old route to convert\n")
+    assert (result.status, result.out, result.err) == (0, "", "no old routes to convert\n")
     path.write_text('use ROLE : Execute\nJOB_ROUTER_ENTRIES = [ name = "A"; Requirements = X ]\n')
     result = crondor("route", "convert", "--config", str(path))
-    assert "differences to the old routes: none\nin the rest of the configuration: 1 note\n" in result.err
+    assert "differences from the old routes: none\nin the rest of the configuration: 1 note\n" in result.err

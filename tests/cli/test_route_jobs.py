@@ -106,7 +106,7 @@ def test_full_routes_end_the_search(config: str, ads: str) -> None:
     """As in the daemon, no job is looked at once nothing takes any; the line says so."""
     full = ("--load", "Small=2", "--load", "Large=100", "--load", "Edit=99/49")
     result = crondor("route", "explain", "--summary", "--config", config, ads, *full)
-    assert result.lines[-1] == "1 of the first 3 jobs go to a route; after that no route takes more"
+    assert result.lines[-1] == "1 of the first 3 jobs go to a route; then all routes are full"
     none = crondor("route", "explain", "--summary", "--config", config, ads, *full[:4], "--load", "Edit=100")
     assert none.lines == ["no route takes jobs: no job was examined"]
 
@@ -277,7 +277,7 @@ def test_an_ad_without_ids_is_left_out(config: str, tmp_path: Path) -> None:
     path.write_text(f'Owner = "x"\n\n{_ad(7, RequestMemory=1)}')
     result = crondor("route", "explain", "--summary", "--config", config, str(path))
     assert (result.status, result.lines[1].split()) == (1, ["7.0", "Small"])
-    assert f"{path}:1: an ad is left out because it doesn't have a ClusterId and/or ProcId attribute" in result.err
+    assert f"{path}:1: an ad without ClusterId or ProcId is skipped" in result.err
 
 
 def test_a_bad_line_is_reported_and_the_rest_read(config: str, tmp_path: Path) -> None:
@@ -374,8 +374,8 @@ def test_a_route_that_takes_everything_is_named(ads: str, tmp_path: Path) -> Non
     path = tmp_path / "trap.conf"
     path.write_text(CONFIG.replace("REQUIREMENTS RequestMemory <= 1024", "REQUIREMENTS = RequestMemory <= 1024"))
     result = crondor("route", "explain", "--each", "--config", str(path), ads)
-    assert result.lines[5] == "  Small  matched (it has no REQUIREMENTS: every candidate matches)"
-    assert "  Small  matched, if it were a candidate (it has no REQUIREMENTS: every candidate matches)" in result.lines
+    assert result.lines[5] == "  Small  matched (without REQUIREMENTS every candidate matches)"
+    assert "  Small  matched, if it were a candidate (without REQUIREMENTS every candidate matches)" in result.lines
 
 
 def test_no_routed_ad_is_no_silence(config: str) -> None:

@@ -130,7 +130,7 @@ def test_a_log_that_cannot_be_read(stand_in: StandIn, tmp_path: Path) -> None:
     knob = f"JOB_ROUTER_SCHEDD1_JOB_QUEUE_LOG = {tmp_path}/none.log\n"
     (tmp_path / "routes.conf").write_text(f"LOCK = {tmp_path}\n{knob}{CONFIG}")
     found = run()
-    assert "the schedd is asked at each poll instead" in found.err
+    assert "the schedd is queried at each poll instead" in found.err
     assert stand_in.read()["calls"].count("submit") == 1
 
 

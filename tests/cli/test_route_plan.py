@@ -119,7 +119,7 @@ def test_the_cure_is_applied_and_printed(config: str, job: str) -> None:
     result = plan("--config", config, "--spec", job, "--cure")
     head, *lines = result.lines
     assert head == "# Pool: the copy of 1.0 schedules itself; with these lines it starts at once, and runs once"
-    assert lines[0] == "# (the Requirements are those of 1.0: for other jobs write what they ask for)"
+    assert lines[0] == "# (the Requirements are those of 1.0: for other jobs write theirs)"
     cured = CONFIG.replace("MaxJobs = 1\n", "MaxJobs = 1\n" + "\n".join(lines) + "\n")
     Path(config).write_text(cured, encoding="utf-8")
     assert "starts at once" in plan("--config", config, "--spec", job).lines[2]
@@ -173,7 +173,7 @@ def test_copies_in_the_queue_are_counted(config: str, job: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name the jobs: FILES, --ads FILE or --queue PATH"),
+        ((), "give the jobs: FILES, --ads FILE or --queue PATH"),
         (("--spec", "-", "--ads", "-"), "standard input (-) can be read only once"),
         (("--spec", "JOB", "--until", "13:00", "--days", "1"), "choose one"),
         (("--spec", "JOB", "--until", "2026-11-19"), "--until is not later than now"),

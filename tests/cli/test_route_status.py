@@ -51,7 +51,7 @@ def test_a_queue_without_a_router() -> None:
     """What is in the queue is counted; what only a process knows is said to be unknown."""
     found = status("--queue", "queue")
     assert (found.status, found.err) == (0, "")
-    assert "throttles unknown" in found.lines[0]
+    assert "throttles are unknown" in found.lines[0]
     assert [line.split()[:6] for line in found.lines[2:5]] == [
         ["route", "jobs", "idle", "throttle", "failed", "succeeded"],
         ["Site1", "2/100", "2/2", "-", "-", "-"],
@@ -139,7 +139,7 @@ def test_a_router_that_runs(folder: Path) -> None:
         finally:
             running.kill()
     assert report.exists()
-    assert "throttles unknown" in status("--queue", "queue").lines[0]
+    assert "throttles are unknown" in status("--queue", "queue").lines[0]
     report.write_text("{")
     found = status("--queue", "queue")
     assert found.status == 0

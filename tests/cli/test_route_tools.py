@@ -235,7 +235,7 @@ def test_rm_says_what_it_did_not_do(tool: Tool) -> None:
     assert "5.0" in result.err
     nobody = tool("rm", "-route", "Gamma")
     assert (nobody.status, nobody.out) == (1, "0 jobs removed\n")
-    assert "no routed job is meant" in nobody.err
+    assert "no routed job selected" in nobody.err
 
 
 def test_history_of_the_embedded_queue(tool: Tool) -> None:

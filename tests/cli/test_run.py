@@ -245,7 +245,7 @@ def test_a_run_is_not_repeated_within_its_window(tmp_path: Path) -> None:
     path = job(tmp_path, LASTING, *at(0))
     assert run(tmp_path, path.name, kill=POINTS["before its records go"]).status == -signal.SIGKILL
     assert "the killed session is over" in run(tmp_path, path.name).err
-    assert "1 job of job.sub ran at this deferral_time already" in run(tmp_path, path.name).err
+    assert "1 job of job.sub already ran at this deferral_time" in run(tmp_path, path.name).err
     assert len(lines_of(tmp_path / "started")) == 1
 
 
@@ -255,7 +255,7 @@ def test_a_changed_file_is_not_mixed_with_its_jobs(tmp_path: Path) -> None:
     assert run(tmp_path, path.name, "--until", "0s").status == 0
     path.write_text(path.read_text() + "queue 2\n")
     ended = run(tmp_path, path.name, "--until", "0s")
-    assert (ended.status, ended.err.count("as the file was then")) == (0, 1)
+    assert (ended.status, ended.err.count("from the earlier file")) == (0, 1)
 
 
 def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_killed_while_it_waits_or_runs(tmp_path: Path) -> None:
         wait_for(tmp_path / "user.log", "\n001 ")  # a kill before it is told loses this line, as docs/run.md says
         second.kill()
     with started(tmp_path, "--spec", path.name) as third:
-        wait_to_hear(third, b"1 program of before still running")
+        wait_to_hear(third, b"1 earlier program still running")
         (tmp_path / LET_GO).touch()
         third.communicate(timeout=SLOWEST)
     assert len(lines_of(tmp_path / "started")) == len(lines_of(tmp_path / "ended")) == 1
@@ -405,7 +405,7 @@ def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
 def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
     """Each time, until it is released."""
     path = job(tmp_path, LASTING, "executable = later.sh")
-    release = "this lets the next crondor run go on with it:\n  crondor queue release --queue .crondor/job.sub 1.0\n"
+    release = "this lets the next crondor run continue with it:\n  crondor queue release --queue .crondor/job.sub 1.0\n"
     assert release in run(tmp_path, path.name).err
     ended = run(tmp_path, path.name)
     assert ended.status == 1

@@ -47,7 +47,7 @@ def test_what_the_schedd_computes_stands_beside_what_the_fields_name(write: Writ
     head, row = result.lines[4:6]
     assert head.split()[:3] == ["planned", "computed", "on"]
     assert row.split()[1:3] == ["4", "930"]
-    assert "  the fields name 4 runs, and the schedd computes 930 times: see crondor next" in result.lines
+    assert "  the fields mean 4 runs, but the schedd computes 930 times: see crondor next" in result.lines
     assert result.lines[-1].split()[1:3] == ["4", "4"]
     assert (job(path, "--days", "30")["named"], job(path, "--days", "30")["planned"]) == (4, 930)
     monthly = write(*weekly[:3], "cron_day_of_month = 1", "on_exit_remove = false", "queue", name="m.sub")
@@ -129,7 +129,7 @@ def test_what_nothing_would_cure_is_said(write: Write) -> None:
     """In words that nobody takes for a length of nothing."""
     path = write(*HOURLY, "request_cpus = 2", "queue")
     said = simulate("--spec", path, "--machine", "cpus=1").out
-    assert "no prep time and no window would have been enough" in said
+    assert "no prep time and no window would have been sufficient" in said
     assert "enough for all runs" not in said
 
 
@@ -211,7 +211,7 @@ def test_an_invalid_schedule_is_held(write: Write) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name at least one submit file"),
+        ((), "give at least one submit file"),
         (("--spec", "-", "-"), "only once"),
         (("--spec", "x.sub"), "cannot read"),
         (("--spec", "-", "--run-time", "5 parsecs"), "not a length of time"),
@@ -269,7 +269,7 @@ def test_lost_updates_and_preemption_are_told(write: Write) -> None:
     path = write(*HOURLY, "queue")
     lost = simulate("--spec", path, "--days", "1", "--fail", "shadow-schedd", "--no-advice")
     assert "shadow-schedd fails" in lost.out
-    assert "24 runs ended, and the schedd was not told: the job was queued again" in lost.out
+    assert "24 runs ended without the schedd learning it: the job was queued again" in lost.out
     assert job("--spec", path, "--days", "1", "--preempt", "700", "--no-advice")["evicted"] == 0
     taken = ("--preempt", "700", "--run-time", "30m", "--no-advice")
     assert job("--spec", path, "--days", "1", *taken)["evicted"] == 24

@@ -364,7 +364,7 @@ def test_what_is_said_of_a_transaction_that_failed_is_true(
             assert left is not Left.NOTHING
         is_left = "\n106" in path.read_text(encoding="utf-8").removeprefix(before.decode())
         assert not is_left or left is Left.UNKNOWN
-        assert ("in the history already" in said) == (leaves and left is Left.UNKNOWN)
+        assert ("already in the history" in said) == (leaves and left is Left.UNKNOWN)
         assert (len(list(read_history(path.with_name("history")))) == 1) == (leaves and left is Left.UNKNOWN)
         disk.refuse = set()
         history.close()

@@ -291,7 +291,7 @@ def test_fixes_are_offered_where_the_finding_is(client: Client) -> None:
     by_title = {each["title"]: each for each in found}
     assert applied(text, by_title["write cron_minute"]["edit"]) == text.replace("minutes", "minute")
     assert by_title["write cron_minute"]["isPreferred"]
-    assert "# crondor: ignore[CRN501]\ncron_minutes" in applied(text, by_title["Keep CRN501 quiet here"]["edit"])
+    assert "# crondor: ignore[CRN501]\ncron_minutes" in applied(text, by_title["Silence CRN501 here"]["edit"])
     command = by_title["Explain CRN501"]["command"]
     page = client.ask("workspace/executeCommand", command=command["command"], arguments=command["arguments"])
     assert page.startswith("# CRN501")

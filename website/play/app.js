@@ -110,7 +110,7 @@ function findings(list, { go, mend } = {}) {
     el("p", {}, el("b", { textContent: each.severity }), " ", each.place ? `${each.place.line}:${each.place.column} ` : "", each.message, " ", rule(each.code)),
     each.help && el("p", { class: "quiet", textContent: each.help }),
     go && each.place && button("Show", `Show where it stands: line ${each.place.line}`, () => go(each.place)),
-    mend && each.fix && button(`Fix: ${each.fix.title}`, each.fix.safe ? "" : "This changes what was asked for", () => mend(index)),
+    mend && each.fix && button(`Fix: ${each.fix.title}`, each.fix.safe ? "" : "This changes the meaning", () => mend(index)),
   ));
   return el("ul", { class: "findings" }, ...items);
 }

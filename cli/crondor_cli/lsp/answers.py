@@ -1,4 +1,4 @@
-"""What the language server answers, in the words of the protocol: findings, fixes, hovers, names, completions."""
+"""The language server's answers as protocol objects: findings, fixes, hovers, names, completions."""
 
 from __future__ import annotations
 
@@ -59,32 +59,32 @@ _UTF8_BOUNDS: Final = (0x80, 0x800, 0x10000)
 
 
 class Positions:
-    """The lines of one text; columns are counted in the units of ``encoding``.
+    """The lines of a text, with columns in the units of ``encoding``.
 
-    A line ends with LF, CR LF or CR, as the protocol has it. A place after the end of a line, or of the text, is that
+    A line ends with LF, CR LF or CR, as in the protocol. A position after the end of a line or of the text means that
     end.
     """
 
     def __init__(self, text: str, encoding: str = PositionEncodingKind.Utf16.value) -> None:
-        """Look for the lines."""
+        """Find the lines."""
         self._text = text
         self._encoding = encoding
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
         self._is_plain = encoding == PositionEncodingKind.Utf32.value or text.isascii()
 
     def line_start(self, line: int) -> int:
-        """Return the offset at which a line (from 0) begins."""
+        """Return the offset at which a line (from 0) starts."""
         return self._starts[line] if line < len(self._starts) else len(self._text)
 
     def line_end(self, line: int) -> int:
-        """Return the offset of the end of a line, its line end aside."""
+        """Return the offset of the end of a line, without its line end."""
         if line + 1 >= len(self._starts):
             return len(self._text)
         end = self._starts[line + 1]
         return end - (2 if self._text.endswith("\r\n", 0, end) else 1)
 
     def offset(self, position: Position) -> int:
-        """Return the offset of a place."""
+        """Return the offset of a position."""
         if position.line >= len(self._starts):
             return len(self._text)
         start, end = self._starts[position.line], self.line_end(position.line)
@@ -93,11 +93,11 @@ class Positions:
         left, at = position.character, start
         while at < end and left > 0:
             left -= self._units(self._text[at])
-            at += left >= 0  # a place inside a character is before it
+            at += left >= 0  # a position inside a character is before it
         return at
 
     def position(self, offset: int) -> Position:
-        """Return the place of an offset."""
+        """Return the position of an offset."""
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
         offset = min(offset, self.line_end(line))
@@ -107,11 +107,11 @@ class Positions:
         return Position(line, len(self._text[start:offset].encode(codec, "surrogatepass")) // size)
 
     def range(self, start: int, end: int) -> Range:
-        """Return the places of two offsets."""
+        """Return the range between two offsets."""
         return Range(self.position(start), self.position(end))
 
     def range_of(self, span: Span) -> Range:
-        """Return the places of a piece of the text."""
+        """Return the range of a span of the text."""
         return self.range(span.start, span.end)
 
     def _units(self, character: str) -> int:
@@ -122,10 +122,10 @@ class Positions:
 
 
 class TextOnScreen:
-    """One version of a text that is open in an editor; each change makes another."""
+    """One version of a text open in an editor; each change makes another."""
 
     def __init__(self, uri: str, source: Source, version: int | None, language: str, encoding: str) -> None:
-        """Take the text; ``source`` is called as its file."""
+        """Take the text; ``source`` has the name of its file."""
         self.uri = uri
         self.source = source
         self.version = version
@@ -134,7 +134,7 @@ class TextOnScreen:
         self.places = Positions(source.text, encoding)
 
     def changed(self, place: Range | None, text: str, version: int | None) -> TextOnScreen:
-        """Return the text with a piece replaced, or (None) all of it."""
+        """Return the text with a range replaced, or (None) all of it."""
         if place is not None:
             start, end = sorted((self.places.offset(place.start), self.places.offset(place.end)))
             text = self.source.text[:start] + text + self.source.text[end:]
@@ -142,7 +142,7 @@ class TextOnScreen:
 
 
 SOURCE: Final = "crondor"
-MOST: Final = 1000  # of one text; an editor shows no more, and a file may be made to have thousands
+MOST: Final = 1000  # findings of one text; a file may have thousands, and editors show no more
 _SEVERITIES: Final = {
     Severity.ERROR: DiagnosticSeverity.Error,
     Severity.WARNING: DiagnosticSeverity.Warning,
@@ -151,7 +151,7 @@ _SEVERITIES: Final = {
 
 
 def shown(finding: Finding, text: TextOnScreen) -> Diagnostic:
-    """Return a finding; one about a file that the text includes stands at the line that includes it, with its place."""
+    """Return a finding; a finding in an included file is at the line that includes it, and names its place."""
     found = finding.diagnostic
     span = found.span
     related = None
@@ -178,7 +178,7 @@ def shown(finding: Finding, text: TextOnScreen) -> Diagnostic:
 
 
 def page_uri(code: str) -> str | None:
-    """Return where the page of a rule can be opened: on the web, else beside the program; None where it has none."""
+    """Return the URI of a rule's page, on the web or installed; None if it has no page."""
     web = address(code)
     if web.startswith(("http://", "https://")):
         return web
@@ -193,7 +193,7 @@ def _description(code: str) -> CodeDescription | None:
 
 
 def _naming(text: TextOnScreen, name: str) -> tuple[int, int]:
-    """Return the piece of a text that names a file, its first line where none does."""
+    """Return the range of a text that names a file, or its first line."""
     last = os.path.basename(name)
     at = text.source.text.find(last) if last else -1
     return (at, at + len(last)) if at >= 0 else (0, text.places.line_end(0))
@@ -201,13 +201,13 @@ def _naming(text: TextOnScreen, name: str) -> tuple[int, int]:
 
 EXPLAIN = "crondor.explain"
 COMPILE = "crondor.compileSchedule"
-_OF_SCHEDULES = frozenset(("CRN565", "CRN566"))  # cured by compiling again
+_OF_SCHEDULES = frozenset(("CRN565", "CRN566"))  # fixed by compiling again
 
 
 def actions(
     text: TextOnScreen, checked: CheckedText, read: ReadText, place: Range, context: CodeActionContext
 ) -> list[CodeAction]:
-    """Return what can be done at a place; ``context.only`` are the kinds that are asked for."""
+    """Return the actions at a place; ``context.only`` are the requested kinds."""
     start, end = text.places.offset(place.start), text.places.offset(place.end)
     here = [each for each in checked.findings if _touches(each, text, start, end)]
     found: list[CodeAction] = []
@@ -222,7 +222,7 @@ def actions(
 def _compiling(
     text: TextOnScreen, read: ReadText, here: Iterable[Finding], at: int, context: CodeActionContext
 ) -> Iterator[CodeAction]:
-    """Yield the compiling of a schedule, which takes a while, and is begun only when it is wanted."""
+    """Yield the action that compiles a schedule, which takes a while and runs on request."""
     cured = [shown(each, text) for each in here if each.diagnostic.code in _OF_SCHEDULES]
     kind = CodeActionKind.QuickFix if cured else CodeActionKind.RefactorRewrite
     if _wanted(context, kind) and says_schedule(read, at):
@@ -232,7 +232,7 @@ def _compiling(
 
 
 def edit_of(text: TextOnScreen, edits: Iterable[TextEdit]) -> WorkspaceEdit:
-    """Return edits of a text, good for this version of it alone."""
+    """Return edits of a text, valid for this version only."""
     identifier = OptionalVersionedTextDocumentIdentifier(uri=text.uri, version=text.version)
     return WorkspaceEdit(document_changes=[TextDocumentEdit(identifier, list(edits))])
 
@@ -243,7 +243,7 @@ def _fixes(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
         if fix is None or any(edit.span.source is not text.source for edit in fix.edits):
             continue
         yield CodeAction(
-            title=fix.title if fix.safe else f"{fix.title} (changes what was asked for)",
+            title=fix.title if fix.safe else f"{fix.title} (changes the meaning)",
             kind=CodeActionKind.QuickFix,
             diagnostics=[shown(finding, text)],
             is_preferred=fix.safe,
@@ -257,7 +257,7 @@ def _edits(text: TextOnScreen, fix: Fix) -> Iterator[TextEdit]:
 
 
 def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
-    """Yield, for each rule once, the comment that keeps it quiet here, and its page."""
+    """Yield, for each rule once, the comment that silences it here, and its page."""
     by_code: dict[str, list[Finding]] = {}
     for finding in here:
         if finding.name:
@@ -268,9 +268,7 @@ def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]
         change = silenced(text.source, span.start, code) if span is not None and span.source is text.source else None
         if change is not None:
             edit = TextEdit(text.places.range_of(change.span), change.text)
-            yield CodeAction(
-                f"Keep {code} quiet here", CodeActionKind.QuickFix, diagnostics, edit=edit_of(text, [edit])
-            )
+            yield CodeAction(f"Silence {code} here", CodeActionKind.QuickFix, diagnostics, edit=edit_of(text, [edit]))
         command = Command(title=f"Explain {code}", command=EXPLAIN, arguments=[code])
         yield CodeAction(command.title, CodeActionKind.QuickFix, diagnostics, command=command)
 
@@ -283,14 +281,14 @@ def _all(text: TextOnScreen, checked: CheckedText, settings: EditSettings) -> It
 
 
 def _touches(finding: Finding, text: TextOnScreen, start: int, end: int) -> bool:
-    """Say whether a finding is of the lines of a place."""
+    """Return whether a finding is in the lines of a place."""
     place = shown(finding, text).range
     first, last = text.places.position(start).line, text.places.position(end).line
     return place.start.line <= last and first <= place.end.line
 
 
 def _wanted(context: CodeActionContext, kind: CodeActionKind) -> bool:
-    """Say whether a kind of action is asked for; a fix of everything is only where it is named."""
+    """Return whether a kind of action is requested; fixing everything must be requested by name."""
     if not context.only:
         return True
     asked = map(_text, context.only)
@@ -329,7 +327,7 @@ _CLASSES: Final = {kind: number for number, kind in enumerate(WordClass)}
 
 
 def hovered(screen: TextOnScreen, text: ReadText, position: types.Position) -> types.Hover | None:
-    """Return what is said of the word at a position."""
+    """Return the hover text of the word at a position."""
     found = hover(text, screen.places.offset(position))
     if found is None:
         return None
@@ -337,7 +335,7 @@ def hovered(screen: TextOnScreen, text: ReadText, position: types.Position) -> t
 
 
 def completed(screen: TextOnScreen, text: ReadText, position: types.Position) -> types.CompletionList:
-    """Return what may stand at a position; what each means is asked for by ``documented``."""
+    """Return the completions at a position; ``documented`` adds their meaning."""
     found = completions(text, screen.places.offset(position))
     places = {each.span: screen.places.range_of(each.span) for each in found[:1]}
     return types.CompletionList(
@@ -347,7 +345,7 @@ def completed(screen: TextOnScreen, text: ReadText, position: types.Position) ->
 
 
 def documented(item: types.CompletionItem) -> types.CompletionItem:
-    """Return an item with what it means."""
+    """Return an item with its meaning."""
     data = item.data
     if isinstance(data, list) and len(data) == 2 and data[0] in {kind.value for kind in WordKind}:
         said = documentation(WordKind(data[0]), str(data[1]))
@@ -357,33 +355,33 @@ def documented(item: types.CompletionItem) -> types.CompletionItem:
 
 
 def defined(screen: TextOnScreen, text: ReadText, position: types.Position) -> list[types.Location]:
-    """Return where what stands at a position is defined."""
+    """Return the definitions of the name at a position."""
     return [_location(span, screen) for span in definitions(text, screen.places.offset(position))]
 
 
 def referred(
     screen: TextOnScreen, text: ReadText, position: types.Position, context: types.ReferenceContext
 ) -> list[types.Location]:
-    """Return where what stands at a position is used."""
+    """Return the uses of the name at a position."""
     offset = screen.places.offset(position)
     found = references(text, offset, with_definitions=context.include_declaration)
     return [_location(span, screen) for span in found]
 
 
 def highlighted(screen: TextOnScreen, text: ReadText, position: types.Position) -> list[types.DocumentHighlight]:
-    """Return where in the text itself what stands at a position stands as well."""
+    """Return all places of the name at a position in the same text."""
     found = references(text, screen.places.offset(position))
     return [types.DocumentHighlight(screen.places.range_of(span)) for span in found if span.source is screen.source]
 
 
 def may_rename(screen: TextOnScreen, text: ReadText, position: types.Position) -> types.PrepareRenamePlaceholder | None:
-    """Return what can be given another name at a position."""
+    """Return the name at a position that can be renamed."""
     spot = renameable(text, screen.places.offset(position))
     return None if spot is None else types.PrepareRenamePlaceholder(screen.places.range_of(spot.span), spot.span.text)
 
 
 def with_new_name(screen: TextOnScreen, text: ReadText, position: types.Position, name: str) -> types.WorkspaceEdit:
-    """Return what gives what stands at a position another name. Raises CannotRename."""
+    """Return the edits that rename the name at a position. Raises CannotRename."""
     edits = renamed(text, screen.places.offset(position), name)
     return edit_of(screen, [types.TextEdit(screen.places.range_of(edit.span), edit.text) for edit in edits])
 
@@ -394,7 +392,7 @@ def outlined(screen: TextOnScreen, text: ReadText) -> list[types.DocumentSymbol]
 
 
 def folded(screen: TextOnScreen, text: ReadText) -> list[types.FoldingRange]:
-    """Return what can be folded."""
+    """Return the foldable ranges."""
     found = []
     for span, is_comment in folds(text):
         place = screen.places.range_of(span)
@@ -405,7 +403,7 @@ def folded(screen: TextOnScreen, text: ReadText) -> list[types.FoldingRange]:
 
 
 def coloured(screen: TextOnScreen, text: ReadText) -> types.SemanticTokens:
-    """Return what the words of a text are: five numbers each, as the protocol packs them."""
+    """Return the kinds of the words of a text: five numbers each, as the protocol packs them."""
     data: list[int] = []
     last = types.Position(0, 0)
     for start, size, word in _tokens(screen, words(text)):
@@ -416,7 +414,7 @@ def coloured(screen: TextOnScreen, text: ReadText) -> types.SemanticTokens:
 
 
 def linked(screen: TextOnScreen, text: ReadText) -> list[types.DocumentLink]:
-    """Return what names a file that is there."""
+    """Return links to the existing files that a text names."""
     folder = os.path.dirname(screen.source.name)
     return [
         types.DocumentLink(
@@ -427,7 +425,7 @@ def linked(screen: TextOnScreen, text: ReadText) -> list[types.DocumentLink]:
 
 
 def hinted(screen: TextOnScreen, text: ReadText, place: types.Range) -> list[types.InlayHint]:
-    """Return what stands in grey after the lines of a place."""
+    """Return the hints shown in grey after the lines of a range."""
     start, end = screen.places.line_start(place.start.line), screen.places.line_end(place.end.line)
     return [
         types.InlayHint(screen.places.position(hint.offset), hint.text, padding_left=True, tooltip=hint.tooltip or None)
@@ -436,7 +434,7 @@ def hinted(screen: TextOnScreen, text: ReadText, place: types.Range) -> list[typ
 
 
 def lenses(screen: TextOnScreen, text: ReadText) -> list[types.CodeLens]:
-    """Return, above each queue statement, how many jobs it makes, and when the first of them starts."""
+    """Return, above each queue statement, its number of jobs and the start of the first one."""
     zone = text.settings.check.zone
     nexts: dict[Span, int] = {}
     for shown in schedules(text, 1):

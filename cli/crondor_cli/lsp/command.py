@@ -50,7 +50,7 @@ def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
         raise usage(message) from None
     from crondor_cli.lsp.server import GivenOptions, serve  # noqa: PLC0415 - needs pygls
 
-    clock_of(now, tz)  # what cannot be read is said before anything is served
-    # The settings of a folder are those of its files alone.
+    clock_of(now, tz)  # report invalid options before serving
+    # The settings of a folder apply only to its files.
     given = GivenOptions(now, tz if is_typed("tz") else None, hints if is_typed("hints") else None)
     raise click.exceptions.Exit(serve(given, standard_input() or io.BytesIO(), sys.stdout.buffer))

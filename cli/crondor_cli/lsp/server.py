@@ -1,4 +1,4 @@
-"""The language server: its settings, the texts that are open, what was found in them, and who is told."""
+"""The language server: its settings, the open texts, their findings, and the messages to the client."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HINTS = {
 
 
 class GivenOptions(NamedTuple):
-    """What the command line says, whatever the settings of a folder say: a time for now, a zone, the hints to show."""
+    """Options of the command line, which override the settings of a folder: a time for now, a zone, the hints."""
 
     now: str | None = None
     tz: str | None = None
@@ -53,20 +53,20 @@ class GivenOptions(NamedTuple):
 
 
 class SettingsOfFolders:
-    """Reads the settings of a file whenever they are asked for: they are few, and change while one writes.
+    """Reads the settings of a file at each request: they are few, and change during editing.
 
-    The configuration of an access point is kept as long as its files are the same. ``complain`` is told what cannot be
-    used; defaults then stand in its place.
+    The configuration of an access point is cached while its files are unchanged. ``complain`` receives invalid
+    settings, which are replaced by defaults.
     """
 
     def __init__(self, given: GivenOptions, complain: Callable[[str], None]) -> None:
-        """Take what the command line says."""
+        """Take the options of the command line."""
         self._given = given
         self._complain = complain
         self._pools: dict[tuple[object, ...], Any] = {}
 
     def of(self, path: str) -> EditSettings:
-        """Return what the findings of a file depend on beside its text."""
+        """Return the settings that the findings of a file depend on."""
         values = self._values(path)
         try:
             return self._settings(path, values)
@@ -87,7 +87,7 @@ class SettingsOfFolders:
     def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
         clock = clock_of(self._given.now, self._given.tz or values.get("tz"))
         if self._given.now is None:
-            clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that what is known holds for that long
+            clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that results are cached that long
         target = values.get("check.target")
         release = Release.parse(target) if target else None
         allow_dirs = tuple(values.get("allow-dir", ()))
@@ -125,7 +125,7 @@ class SettingsOfFolders:
 
 
 def _baseline(path: str | None, chosen: tuple[str, ...], ignored: tuple[str, ...]) -> Any:  # noqa: ANN401 - as EditSettings.new
-    """Return what leaves out the findings that a baseline knows. Raises UsageError."""
+    """Return a filter for the findings in a baseline. Raises UsageError."""
     if path is None:
         return None
     return with_baseline(ChosenReports((), chosen, ignored, strict=False), BaselineOptions(path, update=False)).new
@@ -147,19 +147,19 @@ def _message(error: click.ClickException | CrondorError) -> str:
     return render(error.diagnostics[0]).partition("\n")[0]
 
 
-_SETTLE: Final = 0.02  # seconds without a keystroke before a text is looked at
-_LONGEST: Final = 1.0  # seconds that a text waits which takes long
+_SETTLE: Final = 0.02  # seconds without a keystroke before a text is checked
+_LONGEST: Final = 1.0  # longest wait in seconds for a text that is slow to check
 _Found = TypeVar("_Found")
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol with texts of our own: pygls ends lines where Python does, at form feeds as well."""
+    """The protocol with texts of our own: pygls splits lines like Python, also at form feeds."""
 
     _server: CrondorServer
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """Take a text."""
+        """Open a text."""
         self._server.opened(params.text_document)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -169,18 +169,18 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        """Forget a text."""
+        """Close a text."""
         self._server.closed(params.text_document.uri)
 
 
 class CrondorServer(LanguageServer):
-    """The texts by URI, each as it stands now, and the findings of the version that was looked at last.
+    """The current texts by URI, and the findings of the versions checked last.
 
-    All looking is done by one worker, one after another, so that messages are answered and changes taken meanwhile.
+    One worker does all checks, one at a time, so that messages and changes are processed meanwhile.
     """
 
     def __init__(self, given: GivenOptions) -> None:
-        """Take what the command line says."""
+        """Take the options of the command line."""
         super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
         self.settings = SettingsOfFolders(given, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
@@ -199,19 +199,19 @@ class CrondorServer(LanguageServer):
 
     @property
     def encoding(self) -> str:
-        """The units of columns that were agreed on with the client."""
+        """The units of columns agreed on with the client."""
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
         return encoding.value if isinstance(encoding, types.PositionEncodingKind) else encoding
 
     def opened(self, item: types.TextDocumentItem) -> None:
-        """Take a text, and look at it."""
+        """Open a text, and check it."""
         name = to_fs_path(item.uri) or item.uri
         text = TextOnScreen(item.uri, Source(item.text, name), item.version, item.language_id, self.encoding)
         self.texts[item.uri] = text
         self._look(text, 0)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Change a text, and look at it once it rests."""
+        """Change a text, and check it after a pause."""
         uri, version = params.text_document.uri, params.text_document.version
         text = self.texts.get(uri)
         if text is None:
@@ -223,7 +223,7 @@ class CrondorServer(LanguageServer):
         self._look(text, max(_SETTLE, min(_LONGEST, self._seconds.get(uri, 0) / 2)))
 
     def closed(self, uri: str) -> None:
-        """Forget a text, and what was found in it."""
+        """Forget a text and its findings."""
         text = self.texts.pop(uri, None)
         self.checked.pop(uri, None)
         self._read.pop(uri, None)
@@ -236,18 +236,18 @@ class CrondorServer(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def look_again(self) -> None:
-        """Look at all texts: what is set has changed, or a file that they name."""
+        """Check all texts again: a setting or a file that they name has changed."""
         self._complaints.clear()
         self._read.clear()
         for text in self.texts.values():
             self._look(text, _SETTLE)
 
     async def work(self, function: Callable[..., _Found], *arguments: object) -> _Found:
-        """Have the worker call a function."""
+        """Call a function in the worker."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *arguments)
 
     async def findings(self, uri: str) -> tuple[TextOnScreen, CheckedText, ReadText] | None:
-        """Return the findings of a text as it stands now, None for one that is not open, or in no language of ours."""
+        """Return the findings of the current text; None if it is not open, or in no known language."""
         text = self.texts.get(uri)
         if text is None:
             return None
@@ -258,21 +258,21 @@ class CrondorServer(LanguageServer):
         return known
 
     async def work_aside(self, function: Callable[..., _Found], *arguments: object) -> _Found:
-        """Have another worker call a function that takes long, and touches nothing that the first one holds."""
+        """Call a slow function in another worker; it must not use the first worker's data."""
         return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
 
     def fresh(self, screen: TextOnScreen) -> ReadText | None:
-        """Return a text to read for oneself, None for one in no language of ours."""
+        """Return a text parsed again for separate use; None if its language is unknown."""
         kind = kind_of(screen.source.name, screen.language)
         return None if kind is None else ReadText(screen.source, kind, self.settings.of(screen.source.name))
 
     def answered(self, screen: TextOnScreen, answer: Callable[..., _Found], *arguments: object) -> _Found | None:
-        """Ask a function about a text, None for one in no language of ours; the worker does this."""
+        """Call a function with a parsed text, in the worker; None if its language is unknown."""
         text = self._reading(screen)
         return None if text is None else answer(screen, text, *arguments)
 
     def _reading(self, screen: TextOnScreen) -> ReadText | None:
-        """Return a text as it was read, anew where the settings or the minute are others; the worker does this."""
+        """Return a parsed text, parsed again if the settings or the minute have changed; runs in the worker."""
         kind = kind_of(screen.source.name, screen.language)
         if kind is None:
             return None
@@ -303,7 +303,7 @@ class CrondorServer(LanguageServer):
     async def _check(self, text: TextOnScreen) -> None:
         try:
             found = await self.work(self._found, text)
-        except Exception as error:  # noqa: BLE001 - whatever a text does to a rule, the server goes on
+        except Exception as error:  # noqa: BLE001 - the server survives any failure of a rule
             self._log(f"{text.source.name}: {type(error).__name__}: {error}")
             return
         if found is None or self.texts.get(text.uri) is not text:
@@ -313,8 +313,8 @@ class CrondorServer(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(text.uri, diagnostics, text.version))
 
     def _found(self, text: TextOnScreen) -> tuple[CheckedText, ReadText] | None:
-        """Check a text, unless it is another by now; the worker does this."""
-        begun = time.thread_time()  # not what others take of the processor: that is no reason to wait even longer
+        """Check a text, unless it has changed; runs in the worker."""
+        begun = time.thread_time()  # time used by other processes is no reason to wait longer
         read = self._reading(text) if self.texts.get(text.uri) is text else None
         if read is None:
             return None
@@ -323,7 +323,7 @@ class CrondorServer(LanguageServer):
         return found, read
 
     def _complain_of_settings(self, message: str) -> None:
-        """Tell the user, once, what of the settings cannot be used."""
+        """Report invalid settings to the user, once."""
         if message not in self._complaints and self._loop is not None:
             self._complaints.add(message)
             params = types.ShowMessageParams(types.MessageType.Warning, f"crondor: {message}")
@@ -344,7 +344,7 @@ _Answer = TypeVar("_Answer")
 
 
 def add_features(server: CrondorServer) -> None:
-    """Let a server answer questions about what is written, where, and how it hangs together."""
+    """Add the features for words, names and structure to a server."""
     _add_words(server)
     _add_names(server)
     _add_structure(server)
@@ -428,11 +428,11 @@ _LABEL = "Compile the schedule"
 
 
 def add_compiling(server: CrondorServer) -> None:
-    """Let a server compile schedules."""
+    """Add the compiling of schedules to a server."""
 
     @server.command(COMPILE)
     async def compile_schedule(uri: str, line: int) -> bool:
-        """Put the lines of the schedule in a line (from 0) into a text; say whether they were put in."""
+        """Insert the lines of the schedule in a line (from 0) into a text; return whether they were inserted."""
         screen = server.texts.get(uri)
         if screen is None:
             return False
@@ -442,10 +442,10 @@ def add_compiling(server: CrondorServer) -> None:
             _tell(server, types.MessageType.Error, _first_lines(error))
             return False
         if edit is None:
-            _tell(server, types.MessageType.Info, "the compiled lines fit the schedule: nothing was changed")
+            _tell(server, types.MessageType.Info, "the compiled lines match the schedule: nothing was changed")
             return False
         if server.texts.get(uri) is not screen:
-            _tell(server, types.MessageType.Warning, "the text has changed meanwhile: compile again")
+            _tell(server, types.MessageType.Warning, "the text has changed in the meantime: compile again")
             return False
         change = edit_of(screen, [types.TextEdit(screen.places.range_of(edit.span), edit.text)])
         answer = await server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, _LABEL))
@@ -468,15 +468,15 @@ def _tell(server: CrondorServer, kind: types.MessageType, message: str) -> None:
 
 
 def serve(given: GivenOptions, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Serve one client on two streams, until it says so or goes away; return the exit status."""
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # a client's mistakes are answered, and nobody reads stderr
+    """Serve one client on two streams, until it ends or disconnects; return the exit status."""
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # a client's errors are answered, and nobody reads stderr
     server = make(given)
     server.start_io(stdin, cast("BinaryIO", _Kept(stdout)))
     return server.status
 
 
 class _Kept(io.BufferedIOBase):
-    """Standard output, which pygls would close, and others still flush."""
+    """Standard output that pygls cannot close, since others still flush it."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -490,7 +490,7 @@ class _Kept(io.BufferedIOBase):
 
 
 def make(given: GivenOptions) -> CrondorServer:
-    """Return a server with all that it can do."""
+    """Return a server with all features."""
     server = CrondorServer(given)
     add_features(server)
     add_compiling(server)

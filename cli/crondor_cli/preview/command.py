@@ -85,7 +85,7 @@ def command(request: PreviewRequest, diff: bool, format_: str) -> None:
     --pool-config names the configuration of the access point; without it HTCondor's defaults are used.
     """
     if not request.paths:
-        raise usage("name at least one submit file: crondor preview FILE")
+        raise usage("give at least one submit file: crondor preview FILE")
     if diff and format_ != "text":
         raise usage("--diff is a text: leave --format out")
 

@@ -36,14 +36,14 @@ _NOW = Context()
 
 
 class View(NamedTuple):
-    """A way to show routed ads: the text of each job, None where there is none, and what stands around them."""
+    """A way to print routed ads: the text of each job, None if there is none, and the text around them."""
 
     text: Callable[[str, RoutedAd], str | None]
     frame: Frame = Frame()
 
 
 def _long(job: str, routed: RoutedAd) -> str | None:
-    """Return the routed ad as HTCondor's tools print it, followed by an empty line; an edited job has a title."""
+    """Return the routed ad as HTCondor's tools print it, followed by an empty line; an edited job gets a title."""
     ad = routed.ad or routed.edited
     if ad is None:
         return None
@@ -52,7 +52,7 @@ def _long(job: str, routed: RoutedAd) -> str | None:
 
 
 def _diff(job: str, routed: RoutedAd) -> str:
-    """Return what differs between a job and its copy, the old text of an attribute before the new one."""
+    """Return the differences between a job and its copy, with the old text of an attribute before the new one."""
     colours = {"-": "red", "+": "green"} if SCREEN.wants_colour(sys.stdout) else {}
     shown = printable(f"@@ {job} {_way(routed)} {routed.route.name} @@")
     pieces = [styled(shown, bold=True) if colours else shown, "\n"]
@@ -83,7 +83,7 @@ def _row(job: str, each: RoutedAd) -> str:
 
 
 def _json(job: str, routed: RoutedAd) -> str:
-    """Return an object on a line; `crondor config schema route apply` has the keys."""
+    """Return an object on one line; `crondor config schema route apply` has the keys."""
     return json.dumps(_data(job, routed))
 
 
@@ -164,7 +164,7 @@ def command(
 
 
 class _Copy(NamedTuple):
-    """What became of a job on a route: its text, and what there is to say of it."""
+    """The result for a job on a route: its text and the findings."""
 
     job: str
     route: str
@@ -176,7 +176,7 @@ class _Copy(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """A job's copy by the first route that matches it; its ad where another one may take it, for its turn is after."""
+    """A job's copy on the first matching route; with its ad, if another route may take it since that one is full."""
 
     at: int
     copy: _Copy
@@ -184,10 +184,10 @@ class _Tried(NamedTuple):
 
 
 class _Routing:
-    """Routes jobs as the command line asks."""
+    """Routes jobs according to the command line."""
 
     def __init__(self, asking: Asking, view: View, *, is_traced: bool, faithful: bool) -> None:
-        """Take what it says."""
+        """Take the options."""
         self._asking = asking
         self._table = asking.table
         self._view = view
@@ -196,7 +196,7 @@ class _Routing:
         self._known = {each.message for each in self._table.circles}
 
     def all_on(self, name: str, jobs: int | None) -> Generator[_Copy, None, None]:
-        """Route all jobs by one route."""
+        """Route all jobs with one route."""
         route = self._table.route(name)
 
         def copies(found: Iterator[CandidateJob]) -> Iterator[_Copy]:
@@ -207,9 +207,9 @@ class _Routing:
         return self._asking.made(copies, jobs)
 
     def on_their_routes(self, jobs: int | None) -> Generator[_Copy, None, None]:
-        """Route each job that is matched by the route that takes it.
+        """Route each matched job with the route that takes it.
 
-        That is the first of those that match as long as none is full; so it is tried where the job is read.
+        While no route is full, that is the first match, which is tried as soon as the job is read.
         """
         asking, routes = self._asking, self._table.routes
         matcher = Matcher(self._table, asking.owner)
@@ -245,7 +245,7 @@ class _Routing:
 
 
 def _said(asking: Asking, copies: Iterator[_Copy]) -> Iterator[str]:
-    """Yield the texts of what was routed, and say on stderr what was done and what was wrong."""
+    """Yield the texts of the routed jobs, and print actions and faults on stderr."""
     count = 0
     for each in copies:
         count += 1

@@ -1,4 +1,4 @@
-"""What the commands share that ask a router about jobs: its table, how it stands, and the jobs."""
+"""Shared by the commands that ask a router about jobs: its table, its state, and the jobs."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 _Made = TypeVar("_Made")
-_PEEK = 1 << 16  # characters by which the kind of a file is recognised
+_PEEK = 1 << 16  # characters used to detect the kind of a file
 
 
 class CandidateJob(NamedTuple):
-    """A job as the router sees it: its id, ``cluster.proc``, and its ad."""
+    """A job for the router: its id, ``cluster.proc``, and its ad."""
 
     id: str
     ad: ClassAd
 
 
 class JobFiles(NamedTuple):
-    """The files that jobs come from, and what the command line says of them."""
+    """The files of jobs, and the related options."""
 
     clock: Clock
     paths: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class JobFiles(NamedTuple):
         return Context(now=self.clock.now, zone=self.clock.zone)
 
     def check(self, others: Iterable[str] = ()) -> None:
-        """Look at the files before anything is written; ``others`` are read too. Raises UsageError."""
+        """Check that the files are readable before anything is written; also ``others``. Raises UsageError."""
         check_stdin(*self.paths, *others)
         for path in self.paths:
             if path != "-" and not os.access(path, os.R_OK):
@@ -86,16 +86,16 @@ class JobFiles(NamedTuple):
                 raise FileProblem(f"cannot read '{printable(path)}': {reason}")
 
     def jobs(self, findings: AdFindings) -> Iterator[CandidateJob]:
-        """Yield the jobs of all files as they are read; what has no id is reported and left out."""
+        """Yield the jobs of all files as they are read; ads without an id are reported and skipped."""
         shared = self.shared(iter)
         return shared.made(self.parts(shared, findings), lambda found: findings.add([found]), jobs=1)
 
     def shared(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]]) -> SharedAds[_Made]:
-        """Return how the jobs are read and something is made of them; ``make`` is given some of them."""
+        """Return a reader that applies ``make`` to portions of the jobs."""
         return SharedAds(lambda ads, report: make(self._candidates(ads, report)), mode_of(self.lenient))
 
     def near(self, shared: SharedAds[_Made], near: NearAd) -> ClassAd:
-        """Return the ad of a job that comes with what was yielded last, read anew where another process has it."""
+        """Return the ad of the job yielded last, read again if another process has it."""
         if near.ad is not None:
             return near.ad
         return next(self._candidates([shared.again(near.line)], lambda _found: None)).ad
@@ -108,13 +108,13 @@ class JobFiles(NamedTuple):
             name = id_text(ad, context)
             if name is None:
                 place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
-                message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
+                message = f"{place}an ad without ClusterId or ProcId is skipped"
                 report(Diagnostic("no-job-id", message, Severity.WARNING))
                 continue
             yield CandidateJob(name, ad)
 
     def parts(self, shared: SharedAds[_Made], findings: AdFindings) -> Iterator[AdChunk | Alone[_Made | Found]]:
-        """Yield the parts of all files, by the kind of each; files that cannot be read are findings."""
+        """Yield the parts of all files, depending on the kind of each; unreadable files are findings."""
         clusters = count(1)
         for path in self.paths:
             pieces = byte_chunks(path)
@@ -130,7 +130,7 @@ class JobFiles(NamedTuple):
                 yield from shared.parts(whole, name_of(path))
 
     def _submitted(self, pieces: Iterable[bytes], path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
-        """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
+        """Yield the jobs of a submit file as they would be in the queue; each file is a cluster."""
         around = self.surroundings.here()
         file = read_submit(
             source_from_bytes(_short(pieces), name_of(path)),
@@ -147,7 +147,7 @@ class JobFiles(NamedTuple):
 
 
 def _passing_over(read: Callable[[], Iterator[ClassAd]], findings: AdFindings) -> Callable[[Report], Iterator[ClassAd]]:
-    """Return what reads a submit file or a log; one that cannot be read is a finding: the others' jobs are there."""
+    """Return a reader for a submit file or a log; an unreadable file is a finding, and the others are read."""
 
     def ads(_report: Report) -> Iterator[ClassAd]:
         try:
@@ -159,7 +159,7 @@ def _passing_over(read: Callable[[], Iterator[ClassAd]], findings: AdFindings) -
 
 
 def _head(pieces: Iterator[bytes]) -> tuple[bytes, str]:
-    """Return the beginning of a text, long enough to tell its kind, as bytes and as text."""
+    """Return the start of a text, long enough to detect its kind, as bytes and as text."""
     held: list[bytes] = []
     text: list[str] = []
     size = 0
@@ -178,7 +178,7 @@ def _kept(pieces: Iterator[bytes], held: list[bytes]) -> Iterator[bytes]:
 
 
 def _short(pieces: Iterable[bytes]) -> bytes:
-    """Return a text that is no longer than a submit file may be, or one that is just too long, of /dev/zero too."""
+    """Return a text, cut just above the limit for submit files (also for /dev/zero)."""
     found: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -190,7 +190,7 @@ def _short(pieces: Iterable[bytes]) -> bytes:
 
 
 class _Bytes(io.BytesIO):
-    """Pieces of bytes as an open file."""
+    """Pieces of bytes as a file object."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ reading_jobs_options = opts.options_of(
 """How jobs are read: --ignore-prior-routing, --job-owner, --lenient."""
 
 _LOAD = re.compile(r"(.+)=([0-9]{1,9})(?:/([0-9]{1,9}))?").fullmatch
-_RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and sending their output
+_RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, transferring output
 
 route_state_options = opts.options_of(
     click.option(
@@ -228,11 +228,11 @@ route_state_options = opts.options_of(
     click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
     click.option("--owner", metavar="USER", help="Consider only this user's jobs, like a router that is not root."),
 )
-"""How the router stands: --load, --throttled, --count-copies, --owner."""
+"""The state of the router: --load, --throttled, --count-copies, --owner."""
 
 
 def route_state_of(table: RoutingTable, loads: Iterable[str], throttled: Iterable[str]) -> RouteState:
-    """Return the route state that the options say. Raises UsageError."""
+    """Return the route state given by the options. Raises UsageError."""
     found: dict[str, RouteLoad] = {}
     for each in loads:
         match = _LOAD(each)
@@ -254,7 +254,7 @@ def _known(table: RoutingTable, name: str, option: str) -> str:
 
 
 def with_copies(route_state: RouteState, table: RoutingTable, ads: Iterable[ClassAd], context: Context) -> RouteState:
-    """Return the route state with the copies among some jobs counted, as the router itself counts them."""
+    """Return the route state with the copies among some jobs counted, as the router counts them."""
     loads = dict(route_state.loads)
     count = 0
     for ad in ads:
@@ -272,10 +272,10 @@ _Make: TypeAlias = "Callable[[Iterator[CandidateJob]], Iterator[_Made]]"
 
 
 class Asking:
-    """A question about jobs. ``count`` is how many were read so far; ``near`` is JobFiles.near()."""
+    """A query about jobs. ``count`` is how many were read so far; ``near`` is JobFiles.near()."""
 
     def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
-        """Take what the command line says."""
+        """Take the options."""
         self.table = table
         self.owner = owner
         self.context: Context = files.context
@@ -287,7 +287,7 @@ class Asking:
         self._kept: Sequence[CandidateJob] | None = None
 
     def stand(self, loads: Sequence[str], throttled: Sequence[str], *, counts_copies: bool) -> None:
-        """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
+        """Set the router's state; to count copies, all jobs are read and stored. Raises UsageError."""
         self.route_state = route_state_of(self.table, loads, throttled)
         if counts_copies:
             self._kept = list(self._files.jobs(self.findings))
@@ -298,7 +298,7 @@ class Asking:
         return self.made(iter, jobs=1)
 
     def made(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
-        """Yield what is made of each job, one thing of one job; ``make`` may be given some of them, by processes."""
+        """Yield the result of ``make`` for each job; ``make`` gets portions of the jobs, in processes if several."""
         with ExitStack() as stack:
             if self._kept is None:
                 found: Iterator[_Made] = stack.enter_context(closing(self._shared(make, jobs)))
@@ -313,7 +313,7 @@ class Asking:
         return shared.made(self._files.parts(shared, self.findings), lambda found: self.findings.add([found]), jobs)
 
     def end(self) -> None:
-        """Say what has to be said at the end, and exit with 1 where something was wrong."""
+        """Print the final messages, and exit with 1 if there were faults."""
         self.findings.add(as_warnings(self.table.circles), counts=False)
         self.findings.end()
         if not self.table.is_enabled:
@@ -327,7 +327,7 @@ class Asking:
 
 
 def judged_data(told: JobVerdict | None) -> results.Judged:
-    """Return what each route says of a job; None: no route was asked."""
+    """Return each route's verdict about a job; None: no route was asked."""
     if told is None:
         return {"missed": [], "routes": []}
     return {
@@ -337,7 +337,7 @@ def judged_data(told: JobVerdict | None) -> results.Judged:
 
 
 def verdict_data(verdict: RouteVerdict) -> results.Verdict:
-    """Return what a route says of a job."""
+    """Return a route's verdict about a job."""
     return {"route": verdict.route.name, "outcome": verdict.outcome.value, "reason": verdict.reason}
 
 
@@ -353,7 +353,7 @@ def _asking(
 ) -> Asking:
     files = files._replace(paths=(*files.paths, *ads))
     if not files.paths:
-        raise usage("name the jobs: FILES or --ads FILE")
+        raise usage("give the jobs: FILES or --ads FILE")
     files.check(config.paths)
     table = load_route_table(config, files.surroundings.allow_dirs, files.context, legacy=legacy)
     asking = Asking(table, files, owner)
@@ -362,7 +362,7 @@ def _asking(
 
 
 def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
+    """Add all options of a query about jobs; the command gets ``asking`` and ``format_``."""
     return opts.options_of(
         opts.config_options,
         legacy_option,

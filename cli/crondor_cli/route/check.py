@@ -1,4 +1,4 @@
-"""`crondor route check`: what is wrong with a job router's configuration."""
+"""`crondor route check`: check a job router's configuration."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ from crondor_cli.kit.printing import Asked, conclude, report_options
 
 @dataclass(frozen=True, kw_only=True)
 class RouteCheckResult(ChosenReports):
-    """What was found by the rules about routes.
+    """The findings of the rules about routes.
 
-    ``named`` are the texts of the files that were named, ``again`` checks others in their place; None where one of them
-    is no text.
+    ``named`` are the texts of the files given, ``again`` checks others in their place; None if one of them is not text.
     """
 
     named: tuple[Source, ...] = ()
@@ -53,7 +52,7 @@ def _checked(
     *,
     strict: bool,
 ) -> RouteCheckResult:
-    """Check the files together; one that is no text is a finding like any other, and the others are checked.
+    """Check the files together; a file that is not text is a finding, and the others are checked.
 
     Raises UsageError for a file that cannot be read.
     """
@@ -80,14 +79,14 @@ def _checked(
 
 
 def _offered(result: RouteCheckResult) -> Iterator[CheckReport]:
-    """Yield the reports with the fixes alone that --fix makes."""
+    """Yield the reports with only the fixes that --fix applies."""
     has_fixes = any(each.fix is not None for report in result.reports for each in report.findings)
     left = {report.source: cured.left for report, cured in _cured(result)} if has_fixes else {}
     return (without_fixes(report, left.get(report.source, ())) for report in result.reports)
 
 
 def is_fixable(config: ConfigFiles) -> bool:
-    """Say whether the files are those that the command line names, and not what is deployed in a tree or on a host."""
+    """Return whether the files are given on the command line, not deployed in a tree or on a host."""
     return bool(config.paths) and config.tree is None
 
 
@@ -96,7 +95,7 @@ def _unfixable(report: CheckReport) -> CheckReport:
 
 
 def _cured(result: RouteCheckResult) -> Iterator[tuple[CheckReport, Cured]]:
-    """Yield each report with what its fixes make of it."""
+    """Yield each report with its fixed text."""
     cured: dict[Source, Cured] = {}
     if result.again is not None:
         cured = dict(zip(result.named, fixed_routes(result.named, result.again, result.choose), strict=True))

@@ -1,4 +1,4 @@
-"""`crondor route convert`: routes written as ClassAds as routes of today."""
+"""`crondor route convert`: convert routes written as ClassAds to the current syntax."""
 
 from __future__ import annotations
 
@@ -93,16 +93,16 @@ def command(
         show(one_for_each_place(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
-            differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no difference"
-            jobs = plural(tried.jobs, "made job")
-            say(f"tried with {jobs}, through the old routes and the new: {differences}", err=True)
+            differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no differences"
+            jobs = plural(tried.jobs, "generated job")
+            say(f"tested with {jobs}, through the old routes and the new: {differences}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
 def _converted(
     configuration: Configuration, files: Files, cmd_output: str | None, *, is_entrypoint: bool
 ) -> tuple[NewTable, Verified]:
-    """Convert, and try the result with made jobs. Raises UsageError."""
+    """Convert, and test the result with generated jobs. Raises UsageError."""
     run: Runner | None = None
     if cmd_output is not None:
         printed = read_source(cmd_output).text
@@ -121,9 +121,9 @@ def _converted(
 
 def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
     kept = one_for_each_place(found)
-    how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
+    how = "as condor_transform_ads does it, its defects included" if faithful else "differences from the old routes"
     said = _counted(each for each in kept if each.kind.startswith("legacy-"))
-    say("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
+    say("no old routes to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)
     others = _counted(each for each in kept if not each.kind.startswith("legacy-"))
     if others:
         say(f"in the rest of the configuration: {others}", err=True)

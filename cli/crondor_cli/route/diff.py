@@ -1,4 +1,4 @@
-"""`crondor route diff`: what another configuration does otherwise with jobs."""
+"""`crondor route diff`: compare how two configurations route jobs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ROOTS = ("etc/condor/condor_config", "etc/condor-ce/condor_config")
 
 
 class Side(NamedTuple):
-    """One configuration: what it was called, the files that were named, in their order, and its table."""
+    """One configuration: its name, its files in order, and its table."""
 
     name: str
     files: tuple[str, ...]
@@ -48,13 +48,13 @@ class Side(NamedTuple):
 
     @property
     def faults(self) -> list[Diagnostic]:
-        """Why routing is switched off, and warnings of what refers to itself."""
+        """Errors that switch routing off, and warnings about knobs that refer to themselves."""
         found = [each for each in self.table.diagnostics if each.severity is Severity.ERROR]
         return [*found, *as_warnings(self.table.circles)]
 
 
 class LoadingOptions(NamedTuple):
-    """What both are read with: files before either, HTCondor-CE's rules, folders to include from, old routes."""
+    """Options for both: files read first, HTCondor-CE's rules, folders to include from, old routes."""
 
     base: tuple[str, ...]
     is_entrypoint: bool
@@ -63,11 +63,11 @@ class LoadingOptions(NamedTuple):
 
 
 def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
-    """Load a configuration. Raises as load_config() does."""
+    """Load a configuration. Raises the errors of load_config()."""
     if _is_tree(name):
         config = ConfigFiles(given.base, name, given.is_entrypoint)
         if given.base:
-            raise usage(f"'{printable(name)}' is a tree with a configuration of its own: leave out --config")
+            raise usage(f"'{printable(name)}' is a tree with its own configuration: omit --config")
         shown: tuple[str, ...] = (name,)
     else:
         shown = (*given.base, *files_of_side(name))
@@ -76,9 +76,9 @@ def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
 
 
 def files_of_side(name: str) -> tuple[str, ...]:
-    """Return a file, or the files of a folder as HTCondor reads a LOCAL_CONFIG_DIR: by name, without backups.
+    """Return a file, or the files of a folder as HTCondor reads a LOCAL_CONFIG_DIR: sorted, without backups.
 
-    Raises UsageError for a folder without any, for one that cannot be read, and for a link that leads out of it.
+    Raises UsageError for an empty or unreadable folder, and for a link that leads out of it.
     """
     if name == "-" or not os.path.isdir(name):
         return (name,)
@@ -87,12 +87,12 @@ def files_of_side(name: str) -> tuple[str, ...]:
     except OSError as error:
         raise file_problem("read", name, error) from None
     if not found:
-        raise usage(f"'{printable(name)}' holds no file")
+        raise usage(f"'{printable(name)}' has no files")
     return found
 
 
 def _is_tree(name: str) -> bool:
-    """Say whether a folder is the root of a tree in which HTCondor or HTCondor-CE is configured."""
+    """Return whether a folder is the root of a tree that configures HTCondor or HTCondor-CE."""
     return any(os.path.isfile(os.path.join(name, root)) for root in _ROOTS)
 
 
@@ -102,17 +102,17 @@ def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
         if _is_left_out(name) or not os.path.isfile(path):
             continue
         if path.leads_out():
-            message = f"'{printable(path)}' is a link that leads out of {printable(folder)}: name the files one by one"
+            message = f"'{printable(path)}' is a link that leads out of {printable(folder)}: give the files one by one"
             raise usage(message)
         yield path
 
 
-_KINDS = {"made": "made job{}", "queue": "job{} of the queue", "submitted": "job{} of the submit files"}
+_KINDS = {"made": "generated job{}", "queue": "job{} of the queue", "submitted": "job{} of the submit files"}
 _MOST_CHOSEN = 6
 
 
 class Report(NamedTuple):
-    """What both configurations were called, and how they differ."""
+    """The names of both configurations, and their differences."""
 
     old: str
     new: str
@@ -120,11 +120,11 @@ class Report(NamedTuple):
 
     @property
     def compared(self) -> str:
-        """How many jobs were compared."""
+        """The number of jobs compared."""
         source, count = self.data["jobs"]["source"], self.data["jobs"]["candidates"]
         said = f"{count:,} {_KINDS[source].format('' if count == 1 else 's')}"
         others = self.data["jobs"]["read"] - count
-        return f"{said} ({others:,} more are no candidates)" if others and source != "made" else said
+        return f"{said} ({others:,} more are not candidates)" if others and source != "made" else said
 
 
 def _result(old: Side, new: Side, found: TablesComparison, kind: str, made: list[MadeJob]) -> results.DiffResult:
@@ -196,7 +196,7 @@ def _result(old: Side, new: Side, found: TablesComparison, kind: str, made: list
 
 
 def _example(example: results.Example | None) -> str:
-    """Return a job in words: its id, or the attributes of one that was made."""
+    """Return a job in words: its id, or the attributes of a generated job."""
     if example is None:
         return ""
     if (attributes := example["attributes"]) is None:
@@ -207,7 +207,7 @@ def _example(example: results.Example | None) -> str:
 
 
 def _text(text: str | None) -> str:
-    """Return an attribute's text, or that it is not there."""
+    """Return an attribute's text, or that it is missing."""
     return "nothing" if text is None else text
 
 
@@ -226,7 +226,7 @@ _MOST_ROWS = 30
 
 
 def markdown_lines(report: Report) -> Iterator[str]:
-    """Yield a heading, a table for each kind of difference, and how much was compared."""
+    """Yield a heading, a table for each kind of difference, and the number of jobs compared."""
     data = report.data
     yield f"### Routes: {'routing changes' if data['differs'] else 'no difference'}"
     yield ""
@@ -282,12 +282,12 @@ def _tables(data: results.DiffResult) -> Iterator[tuple[str, Sequence[str], list
 
 
 def _cell(text: str) -> str:
-    """Return text that is no markup."""
+    """Return text with markup escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", shortened(printable(text), _LONGEST_CELL))
 
 
 def _code(text: str) -> str:
-    """Return text as code, in a cell of a table."""
+    """Return text as code, for a cell of a table."""
     shown = shortened(printable(text), _LONGEST_CELL)
     longest = max((len(each) for each in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
@@ -296,18 +296,18 @@ def _code(text: str) -> str:
 
 
 _LONGEST = 160
-_MOST = 50  # of one kind; whoever wants all of them asks for JSON
+_MOST = 50  # entries of one kind; JSON has all of them
 
 
 def text_lines(report: Report) -> Iterator[str]:
-    """Yield what differs by kinds, each with a job that shows it; then how much was compared."""
+    """Yield the differences by kind, each with an example job; then the number of jobs compared."""
     data = report.data
     for head, rows in _blocks(data):
         if rows:
             yield head
             yield from (f"  {shortened(printable(line), _LONGEST)}" for row in rows[:_MOST] for line in row)
             if len(rows) > _MOST:
-                yield f"  and {len(rows) - _MOST:,} more; --format json has them all"
+                yield f"  and {len(rows) - _MOST:,} more; --format json lists all"
             yield ""
     if data["is_cut"]:
         yield "Further differences are not listed."
@@ -319,7 +319,7 @@ def text_lines(report: Report) -> Iterator[str]:
 
 
 def _blocks(data: results.DiffResult) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield the lines of each difference, by kinds."""
+    """Yield the lines of each difference, by kind."""
     routes = data["routes"]
     rows = [[f"added    {name}"] for name in routes["added"]]
     rows += [[f"dropped  {name}"] for name in routes["dropped"]]
@@ -357,7 +357,7 @@ def _unreached(each: results.Unreached) -> list[str]:
 
 
 def _copies(data: results.DiffResult) -> Iterator[list[str]]:
-    """Yield what differs on one route, or on one that has another name now; of a job that moves the names alone."""
+    """Yield the changes in copies on one route, renamed or not; for a job that changes its route only the names."""
     renamed = [(each["before"], each["after"]) for each in data["routes"]["renamed"]]
     moved: dict[str, list[str]] = {}
     for each in data["copies"]:
@@ -440,7 +440,7 @@ def command(
     Limits, new routes and removed routes are compared as well. Each difference has an example job.
     """
     if made and (ads or specs):
-        raise click.UsageError("--made makes the jobs: leave out --ads and --spec")
+        raise click.UsageError("--made generates the jobs: omit --ads and --spec")
     paths = (*find(specs), *ads)
     files = files._replace(paths=paths)
     files.check((old, new, *config))
@@ -470,7 +470,7 @@ def command(
 
 
 def _compared(files: JobFiles, outcomes: JobOutcomes, findings: AdFindings, jobs: int | None) -> TablesComparison:
-    """Compare what the jobs of files come to, which so many processes find out."""
+    """Compare the outcomes for the jobs of files, computed in a number of processes."""
 
     def come_to(found: Iterator[CandidateJob]) -> Iterator[tuple[str, JobOutcome | None, NearAd]]:
         for job, ad in found:
@@ -485,7 +485,7 @@ def _compared(files: JobFiles, outcomes: JobOutcomes, findings: AdFindings, jobs
 
 
 def _show_faults(sides: tuple[Side, Side]) -> None:
-    """Say why routing is off, and exit with 2 where it is on both sides: nothing can be compared."""
+    """Print why routing is off, and exit with 2 if it is off on both sides: nothing can be compared."""
     for side in sides:
         show(side.faults)
     if not any(side.table.is_enabled for side in sides):

@@ -1,4 +1,4 @@
-"""`crondor route test`: whether routes do what a file expects of them."""
+"""`crondor route test`: test routes against the expectations in a file."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _tried(file: str, test: PlacedExpectation, found: Iterable[Unmet]) -> result
 
 
 def _said(test: results.Tried) -> list[str]:
-    """Return what is not as expected, a sentence each."""
+    """Return the unmet expectations, a sentence each."""
     return [f"{each['what']}: expected {each['expected']}, found {each['found']}" for each in test["unmet"]]
 
 
 def _text(tests: list[results.Tried], *, quiet: bool) -> Iterator[str]:
-    """Yield a block for each test that fails, and how many there are."""
+    """Yield a block for each failed test, and the number of tests."""
     failed = [each for each in tests if not each["passed"]]
     for each in failed:
         yield printable(f"{each['file']}:{each['line']}: FAILED {each['name']}")
@@ -91,7 +91,7 @@ def _junit(tests: list[results.Tried], **_: bool) -> Iterator[str]:
 
 
 def _github(tests: list[results.Tried], **_: bool) -> Iterator[str]:
-    """Yield a workflow command for each test that fails, which GitHub shows next to the line."""
+    """Yield a workflow command for each failed test, which GitHub shows next to the line."""
     for each in tests:
         if said := _said(each):
             properties = {"title": f"route test: {each['name']}", "file": each["file"], "line": str(each["line"])}
@@ -99,7 +99,7 @@ def _github(tests: list[results.Tried], **_: bool) -> Iterator[str]:
 
 
 def _xml(value: str) -> str:
-    """Return a text that XML may have, in an element or an attribute."""
+    """Return a text escaped for XML, in an element or an attribute."""
     shown = "".join(sign if sign == "\n" else printable(sign) for sign in value)
     return escape(shown).replace("\n", "&#10;")
 
@@ -142,9 +142,9 @@ class TestOptions(NamedTuple):
     context: Context
 
     def table(self, named: tuple[str, ...]) -> RoutingTable:
-        """Return the table of what the command line names, or else of some files, and say what is wrong with it.
+        """Return the table of the command line, or else of some files, and print its faults.
 
-        Raises UsageError where there are none.
+        Raises UsageError if there are no files.
         """
         config = self.config._replace(paths=named) if self.config.is_host and named else self.config
         try:
@@ -190,10 +190,10 @@ def command(
         files.check(config.paths)
         _write(target, _recorded(given, files, os.path.dirname(target)))
         if target == "-":
-            say("-o FILE writes this into a file, which crondor route test FILE then tries", err=True)
+            say("-o FILE writes this to a file for crondor route test FILE", err=True)
         return
     if not tests or ads:
-        raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
+        raise click.UsageError("give a file of tests, or write one with --record" if not ads else "--ads: for --record")
     tried: list[results.Tried] = []
     is_enabled = True
     named = _read(tests)
@@ -210,18 +210,18 @@ def command(
 
 
 def _target(named: tuple[str, ...], out: str) -> str:
-    """Return where --record writes: to -o FILE, or to the only FILE, which must be new. Raises UsageError."""
+    """Return where --record writes: to -o FILE, or to the only FILE, which must not exist. Raises UsageError."""
     if not named:
         return out
     if len(named) > 1 or out != "-":
-        raise click.UsageError("--record writes one file of tests and reads none: name it once, with -o FILE")
+        raise click.UsageError("--record only writes a file of tests: give it once, with -o FILE")
     if os.path.lexists(named[0]):
-        raise click.UsageError(f"'{printable(named[0])}' exists: --record -o {printable(named[0])} writes over it")
+        raise click.UsageError(f"'{printable(named[0])}' exists: --record -o {printable(named[0])} overwrites it")
     return named[0]
 
 
 def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
-    """Read all files before any is tried. Raises UsageProblem with all faults."""
+    """Read all files before any test runs. Raises UsageProblem with all faults."""
     found: list[ExpectationFile] = []
     faults: list[Diagnostic] = []
     for path in paths:
@@ -235,7 +235,7 @@ def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
 
 
 def _check_named(files: Iterable[ExpectationFile], allow_dirs: Iterable[str]) -> None:
-    """Refuse configuration that a file of tests names and that is neither below its folder nor below the working one.
+    """Check that the configuration named in a file of tests is below its folder or below the working folder.
 
     Raises UsageProblem with all faults.
     """
@@ -247,14 +247,14 @@ def _check_named(files: Iterable[ExpectationFile], allow_dirs: Iterable[str]) ->
                 allowed.real(path)
             except FileRefused as error:  # noqa: PERF203 - the faults of all files
                 found = error.diagnostics[0]
-                help_text = "allow its folder with --allow-dir, or name it yourself: --config FILE"
+                help_text = "allow its folder with --allow-dir, or give it with --config FILE"
                 faults.append(replace(found, span=file.source.span(0, 0), help=help_text))
     if faults:
         raise UsageProblem(CrondorError(faults))
 
 
 def _recorded(given: TestOptions, files: JobFiles, folder: str) -> list[str]:
-    """Return the lines of a file of tests in a folder, which names the configuration as seen from there."""
+    """Return the lines of a file of tests in a folder, with paths of the configuration relative to it."""
     table = given.table(())
     if not table.is_enabled:
         raise click.exceptions.Exit(1)
@@ -277,7 +277,7 @@ def _write(out: str, lines: Iterable[str]) -> None:
 
 
 def _name(chosen: dict[str, str | None]) -> str:
-    """Name a made job by what is chosen of it."""
+    """Return a name for a generated job from its chosen attributes."""
     said = [f"no {name}" if text is None else f"{name} = {text}" for name, text in chosen.items()]
     shown = ", ".join(said[:4]) + (", ..." if len(said) > 4 else "")
     return printable(shown) if shown else "the plainest job"

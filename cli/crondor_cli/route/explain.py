@@ -1,4 +1,4 @@
-"""`crondor route explain`: which job goes to which route, and why the others do not take it."""
+"""`crondor route explain`: explain which route takes each job, and why the others do not."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ long lists the matches as condor_job_router_info -match-jobs -log-steps does.
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
 _HEAD = "Route Name               Source      Submitted/Max        Idle/Max     Throttle"
-_LONGEST = 200  # characters of a reason; JSON has all of it
+_LONGEST = 200  # characters of a reason; JSON has it in full
 _WIDEST = 24  # columns for the names of routes
 
 
@@ -72,7 +72,7 @@ def command(asking: Asking, format_: str, is_each: bool, is_summary: bool, jobs:
 
 
 def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
-    """Print of each job which route takes it, and what each route says of it."""
+    """Print the route of each job, and each route's verdict."""
     table, route_state = asking.table, asking.route_state
     accepting = () if route_state.is_full(table) else route_state.accepting(table)
     data: list[results.Job] = []
@@ -92,7 +92,7 @@ def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
 
 
 def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain: bool) -> None:
-    """Print the matches of all jobs; where there is one job only, and ``may_explain``, explain it."""
+    """Print the matches of all jobs; a single job is explained if ``may_explain`` is set."""
     matcher = Matcher(asking.table, asking.owner)
 
     def judged(found: Iterator[CandidateJob]) -> Iterator[Judged[NearAd | None]]:
@@ -115,13 +115,13 @@ def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain:
 
 
 def _counted(asking: Asking, judged: Iterable[Judged[NearAd | None]]) -> Iterator[Judged[NearAd | None]]:
-    """Count the jobs that the search looks at; some were read before."""
+    """Count the jobs as the search reads them; some were read before."""
     for asking.count, each in enumerate(judged, start=1):
         yield each
 
 
 def lines(row: results.Job, job: CandidateJob, told: JobVerdict) -> Iterator[str]:
-    """Yield a block for a job: where it goes, why it is no candidate, and each route."""
+    """Yield a block for a job: its route, why it is not a candidate, and each route's verdict."""
     place = "" if job.ad.place is None else f" ({job.ad.place.name}:{job.ad.place.line})"
     fate = "no route" if row["route"] is None else f"goes to {row['route']}"
     yield printable(f"job {row['job']}{place}: {fate}")
@@ -130,7 +130,7 @@ def lines(row: results.Job, job: CandidateJob, told: JobVerdict) -> Iterator[str
     width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
     for verdict, route in zip(row["routes"], (each.route for each in told.verdicts), strict=True):
         name, outcome, reason = verdict["route"], verdict["outcome"], verdict["reason"]
-        every = "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
+        every = "" if route.transform.requirements is not None else " (without REQUIREMENTS every candidate matches)"
         if outcome == RouteOutcome.NOT_CANDIDATE.value:
             said = f"matched, if it were a candidate{every}"
         elif reason is None:
@@ -141,12 +141,12 @@ def lines(row: results.Job, job: CandidateJob, told: JobVerdict) -> Iterator[str
 
 
 def explained(job: CandidateJob, told: JobVerdict) -> results.Job:
-    """Return what --format json prints of a job."""
+    """Return the --format json output for a job."""
     return {"job": job.id, "route": None if told.chosen is None else told.chosen.name, **judged_data(told)}
 
 
 def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
-    """Yield a line for each match, and how many there were."""
+    """Yield a line for each match, and the number of matches."""
     count = 0
     for match in search:
         if not count:
@@ -157,13 +157,13 @@ def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
     if search.umbrella is None:
         yield "no route takes jobs: no job was examined"
     elif search.is_stopped:
-        yield f"{count:,} of the first {jobs} go to a route; after that no route takes more"
+        yield f"{count:,} of the first {jobs} go to a route; then all routes are full"
     else:
         yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} to a route"
 
 
 def _long(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
-    """Yield what condor_job_router_info -match-jobs -log-steps says."""
+    """Yield the output of condor_job_router_info -match-jobs -log-steps."""
     yield "Checking for candidate jobs. routing table is:"
     yield _HEAD
     for route in asking.table.routes:
@@ -183,7 +183,7 @@ def _long(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
 
 
 def _found(asking: Asking, search: Search[NearAd | None]) -> results.Matches:
-    """Return what --format json prints with --summary."""
+    """Return the --format json output with --summary."""
     matches: list[results.Match] = [{"job": match.job, "route": match.route.name} for match in search]
     route_state = search.route_state
     routes: list[results.RouteLoad] = [

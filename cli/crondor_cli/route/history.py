@@ -1,4 +1,4 @@
-"""`crondor route history`: what became of routed jobs that have left the queue, as condor_router_history reports it."""
+"""`crondor route history`: report routed jobs that have left the queue, like condor_router_history."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _ROUTED = "(RouteName =!= undefined || RoutedFromRoute =!= undefined)"
 def _ads(
     asked: QueueOptions, spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a history, the oldest first; what cannot be read of a file is a finding.
+    """Yield the ads of a history, the oldest first; unreadable parts of a file are findings.
 
     Raises CrondorError, UsageError.
     """
@@ -130,13 +130,13 @@ def days_option(ctx: click.Context, param: click.Parameter, text: str | None) ->
     except ValueError:
         days = math.nan
     if not 0 <= days <= _MOST_DAYS:
-        message = f"{printable(text)!r} is no number of days from 0 to 1000000"
+        message = f"{printable(text)!r} is not a number of days from 0 to 1000000"
         raise click.BadParameter(message, ctx, param)
     return days
 
 
 def period_of(days: float | None, age: float | None, start: str | None, clock: Clock) -> Period:
-    """Return the time that --days, --age and --start name. Raises UsageError."""
+    """Return the period given by --days, --age and --start. Raises UsageError."""
     length = (1.0 if days is None else days) * _DAY
     end = clock.now - (age or 0.0) * _DAY
     if start is None:
@@ -173,7 +173,7 @@ or else the embedded queue. The period ends --age days ago and is --days long; w
 
 Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage."""
 
-_MOST = 10  # findings that are shown
+_MOST = 10  # findings shown
 
 
 @click.command("history", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
@@ -209,7 +209,7 @@ def command(
     """Report the routed jobs that have left the queue: hours, completed and aborted jobs of each route."""
     period = period_of(days, age, start, clock)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
-        raise usage("--spool, --history and the queue's options name different histories: choose one")
+        raise usage("--spool, --history and the queue's options exclude each other: choose one")
     if not spool and not files:
         asked = queue_of_copies(asked, config, allow_dirs, clock)
     findings = FirstFaults(_MOST)

@@ -61,9 +61,9 @@ def read_plannable(
     jobs: list[Plannable],
     findings: list[Diagnostic],
 ) -> None:
-    """Add what the files have to ``jobs``, and what there is to say of them to ``findings``.
+    """Add the jobs of the files to ``jobs``, and findings about them to ``findings``.
 
-    Raises CrondorError for a file with faults, UsageError for one that cannot be read.
+    Raises CrondorError for an invalid file, UsageError for an unreadable one.
     """
     request = ScheduleRequest(clock, surroundings=surroundings.here())
     for path in PROGRESS.counted(list(specs), "reading", "files"):
@@ -108,9 +108,9 @@ def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[Cl
 
 
 _WIDEST = 24  # columns for a route's name
-_LONGEST = 160  # characters of a reason; JSON has all of it
+_LONGEST = 160  # characters of a reason; JSON has it in full
 _SAME_WEEK = 6 * 86_400
-_NOT_ASKED = "no route is tried: the job already runs, or its last match is before the router's next poll"
+_NOT_ASKED = "no route was asked: the job already runs, or its last match is before the router's next poll"
 _CONDUCTS = {
     CopySchedule.AT_ONCE: "the copy runs when it is matched or the site takes it, at any time",
     CopySchedule.WAITS: "the copy runs once, at the time of the run",
@@ -126,7 +126,7 @@ _OUTCOMES = {
     PlannedOutcome.LOCAL: "no route takes the job in time: the local pool runs it",
     PlannedOutcome.EDITED: "the route changes the job, which stays here",
     PlannedOutcome.FAILED: "a route takes the job but cannot make the copy",
-    PlannedOutcome.BUSY: "the run before has not ended, and a missed time is not made up",
+    PlannedOutcome.BUSY: "the previous run has not ended, and a missed time is not repeated",
     PlannedOutcome.STUCK: "the job waits for a copy that never ends or never runs",
     PlannedOutcome.GONE: "the job has left its queue, so there is nothing to run",
 }
@@ -134,7 +134,7 @@ _NO_MORE = (PlannedOutcome.BUSY, PlannedOutcome.STUCK, PlannedOutcome.GONE)
 
 
 def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Diagnostic, None]) -> Iterator[str]:
-    """Yield how the router takes jobs, a line for each run, and what there was in all."""
+    """Yield how the router takes jobs, a line for each run, and a summary."""
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
     face = ClockFace(clock.zone)
@@ -224,7 +224,7 @@ def _of(count: int, most: int) -> str:
 
 
 def _beside(epoch: int | None, time: int, zone: tzinfo) -> str:
-    """Return a moment as briefly as it can be said next to the time of its run."""
+    """Return a time in the shortest form that is clear next to the time of its run."""
     if epoch is None:
         return ""
     if not 0 <= epoch <= LATEST:
@@ -237,7 +237,7 @@ def _beside(epoch: int | None, time: int, zone: tzinfo) -> str:
 
 
 def _why(row: results.PlannedRow) -> Iterator[str]:
-    """Yield why no route took the job."""
+    """Yield the reasons why no route took the job."""
     for missed in row["missed"]:
         yield f"not a candidate: {shortened(printable(missed['reason']), _LONGEST)}"
         return
@@ -256,7 +256,7 @@ def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:
 
 
 def _legend(counts: Counter[PlannedOutcome], conducts: Iterable[CopySchedule]) -> Iterator[str]:
-    """Yield what the words of the last column mean, as far as they were used."""
+    """Yield the meanings of the words used in the last column."""
     for conduct in conducts:
         yield f"  {conduct.value}: {_CONDUCTS[conduct]}"
     yield from (f"  {each.value}: {_OUTCOMES[each]}" for each in _OUTCOMES if counts[each])
@@ -272,7 +272,7 @@ def as_long(_: RoutePlan, __: Clock, runs: Iterable[PlannedRun], ___: dict[Diagn
 
 
 def cures(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], __: dict[Diagnostic, None]) -> Iterator[str]:
-    """Yield the lines for the end of each route, and what the copies do without and with them."""
+    """Yield the lines to add to each route, and the behaviour of the copies without and with them."""
     known: set[tuple[str, str]] = set()
     for run in runs:
         found = made.cure(run)
@@ -281,21 +281,21 @@ def cures(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], __: dict[Diagno
         known.add((run.route.name, found.text))
         name, was = printable(run.route.name), run.conduct.value
         if not found.text:
-            yield f"# {name}: the copy of {printable(run.job.id)} {was}, there is nothing to take out"
+            yield f"# {name}: the copy of {printable(run.job.id)} {was}, there is nothing to remove"
             continue
         again = " again and again" if run.stays and not run.conduct.repeats and run.conduct.runs else ""
         now = f"{found.manner.conduct.value}, and runs once" if is_cured(found) else found.manner.conduct.value
         yield f"# {name}: the copy of {printable(run.job.id)} {was}{again}; with these lines it {now}"
         lines = found.text.split("\n")
         if any(line.startswith("SET Requirements") for line in lines):
-            yield f"# (the Requirements are those of {printable(run.job.id)}: for other jobs write what they ask for)"
+            yield f"# (the Requirements are those of {printable(run.job.id)}: for other jobs write theirs)"
         yield from map(printable, lines)
     if not known:
         yield "# no job goes to a route"
 
 
 def as_json(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], found: dict[Diagnostic, None]) -> Iterator[str]:
-    """Yield one object, a line for each run; `crondor config schema route plan` has the keys."""
+    """Yield one object, with a line for each run; `crondor config schema route plan` has the keys."""
     head = {
         "at_gate": made.options.at_gate,
         "polling_period": made.table.settings.polling_period,
@@ -414,7 +414,7 @@ def command(
 ) -> None:
     """List the coming runs of scheduled jobs, the route that takes each, and the schedule of the copy."""
     if not (paths or ads or queue):
-        raise usage("name the jobs: FILES, --ads FILE or --queue PATH")
+        raise usage("give the jobs: FILES, --ads FILE or --queue PATH")
     check_stdin(*paths, *ads, *config.paths)
     end = _end(clock, until, days)
     reading = JobSettings(
@@ -445,7 +445,7 @@ def command(
 
 
 class _Said:
-    """Collects the findings of a plan while its runs pass by, each once."""
+    """Collects each finding of a plan once while its runs are processed."""
 
     def __init__(self, findings: list[Diagnostic]) -> None:
         self.found: dict[Diagnostic, None] = dict.fromkeys(findings)
@@ -464,7 +464,7 @@ class _Said:
 
 
 def _close(made: RoutePlan, said: _Said) -> None:
-    """Show the findings after the plan, and exit with 1 where something is wrong."""
+    """Show the findings after the plan, and exit with 1 if there are faults."""
     show(said.found)
     if said.left_out:
         show([Diagnostic("more-faults", f"{said.left_out} more findings like these", Severity.WARNING)])

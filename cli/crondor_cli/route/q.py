@@ -44,7 +44,7 @@ _OPTIONS = "jlrt,"
 
 
 class ShownQueue(NamedTuple):
-    """What there is to show; ``everybody`` counts all jobs of the queue, None where nobody asked."""
+    """The jobs to show; ``everybody`` counts all jobs of the queue, None if not requested."""
 
     ads: list[ClassAd]
     everybody: Totals | None
@@ -55,10 +55,10 @@ class ShownQueue(NamedTuple):
 
 
 def _check_autoformat(options: str | None, attributes: tuple[str, ...]) -> None:
-    """Refuse what -af cannot print. Raises UsageError."""
+    """Check the options and attributes of -af. Raises UsageError."""
     if options is None:
         if attributes:
-            raise usage("--attribute belongs to -af")
+            raise usage("--attribute needs -af")
         return
     odd = next((letter for letter in options if letter not in _OPTIONS), None)
     if odd is not None or not attributes:
@@ -79,7 +79,7 @@ def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
 
 
 def print_values(shown: ShownQueue, options: str, attributes: tuple[str, ...]) -> None:
-    """Print a line of values for each job, as condor_q -af does."""
+    """Print a line of values for each job, like condor_q -af."""
     between = "\t" if "t" in options else ", " if "," in options else " "
     for ad in shown.ads:
         job = look_at(ad, shown.context)
@@ -221,7 +221,7 @@ def command(
 
 
 def _read(asked: QueueOptions, chosen: Selection, clock: Clock, *, totals: bool) -> ShownQueue:
-    """Read a queue once, a live one a second time for the totals. Raises CrondorError; UsageError for a file."""
+    """Read a queue once, a live queue again for the totals. Raises CrondorError; UsageError for a file."""
     context, everybody = context_of(clock), None
     if asked.kind == "live":
         with live_of(asked) as schedd:

@@ -26,101 +26,101 @@ from crondor_cli.kit.results import (
 
 
 class Change(TypedDict):
-    """An attribute in which the copy differs from the source."""
+    """An attribute that differs between the copy and the source."""
 
     name: Annotated[str, "the attribute"]
-    before: Annotated[str | None, "its expression in the source; null: it is not there"]
-    after: Annotated[str | None, "its expression in the copy; null: it is not there"]
+    before: Annotated[str | None, "its expression in the source; null: it is missing"]
+    after: Annotated[str | None, "its expression in the copy; null: it is missing"]
 
 
 class Proxy(TypedDict):
-    """A proxy that several jobs share, of which the copy gets its own."""
+    """A proxy shared by several jobs, copied for the job's copy."""
 
     file: Annotated[str, "the proxy"]
     copy: Annotated[str, "where it would be copied to"]
 
 
 class RouteApply(TypedDict):
-    """What a route makes of one job."""
+    """The result of a route for one job."""
 
     job: Annotated[str, "ClusterId.ProcId of the source"]
     route: Annotated[str, "the route that takes it"]
     applied: Annotated[Iterable[str], "the transforms that ran"]
-    ad: Annotated[Mapping[str, object] | None, "the copy; null where the job is edited in place or could not be routed"]
+    ad: Annotated[Mapping[str, object] | None, "the copy; null if the job is edited in place or could not be routed"]
     in_place: Annotated[bool, "whether the job itself is edited"]
     changes: Annotated[Iterable[Change], "the attributes that differ"]
     sandboxed: Annotated[bool, "whether the copy's files would be spooled"]
-    input_files: Annotated[Iterable[str], "the files that it names then"]
+    input_files: Annotated[Iterable[str], "the input files in its ad then"]
     proxy: Annotated[Proxy | None, "the shared proxy that would be copied"]
-    id_tokens: Annotated[Iterable[str], "the tokens that it is sent"]
+    id_tokens: Annotated[Iterable[str], "the tokens sent with it"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
 
 
 class Transform(TypedDict):
-    """A transform, in the language of today."""
+    """A transform in the current syntax."""
 
     name: Annotated[str, "its name"]
-    place: Annotated[PlaceData, "where it stands"]
+    place: Annotated[PlaceData, "its place"]
     commands: Annotated[Iterable[str], "its lines"]
 
 
 class Route(Transform):
-    """A route, in the language of today."""
+    """A route in the current syntax."""
 
     was: Annotated[str, "its name before"]
-    knob: Annotated[str, "the knob that it came from"]
+    knob: Annotated[str, "the knob it came from"]
 
 
 class Verified(TypedDict):
     """How the new routes were tested."""
 
-    jobs: Annotated[int, "made jobs that went through the old routes and the new"]
-    differences: Annotated[int, "how many ways there are in which some come out otherwise; the findings say which"]
+    jobs: Annotated[int, "generated jobs that went through the old routes and the new"]
+    differences: Annotated[int, "the number of different results; the findings list them"]
 
 
 class ConvertFinding(TypedDict):
-    """A difference to the old routes, or something to look at."""
+    """A difference from the old routes, or a line to check."""
 
     code: Annotated[str, "the kind of finding, stable"]
     severity: Annotated[str, "how bad it is", Severity]
-    message: Annotated[str, "what, and why"]
+    message: Annotated[str, "the difference and its reason"]
     help: Annotated[str | None, "what to write instead"]
-    place: Annotated[PlaceData | None, "where it is"]
+    place: Annotated[PlaceData | None, "its place"]
 
 
 class ConvertResult(TypedDict):
-    """The routes of a configuration in the language of today."""
+    """The routes of a configuration in the current syntax."""
 
     routes: Annotated[Iterable[Route], "the routes in their order"]
     names: Annotated[Iterable[str], "the value of JOB_ROUTER_ROUTE_NAMES"]
     transforms: Annotated[Iterable[Transform], "the transforms JOB_TRANSFORM_<name> of the schedd that were ClassAds"]
-    verified: Annotated[Verified, "how it was tried out"]
+    verified: Annotated[Verified, "how the result was tested"]
     macros: Annotated[Mapping[str, str], "the macros that the routes need, by name"]
-    diagnostics: Annotated[Iterable[ConvertFinding], "what HTCondor would make otherwise, and what to look at"]
+    diagnostics: Annotated[Iterable[ConvertFinding], "differences and lines to check"]
 
 
 class Compared(TypedDict):
     """The jobs that were compared."""
 
     source: Annotated[
-        str, "`made` from what routes ask for, of a `queue`, or `submitted`", ("made", "queue", "submitted")
+        str, "`made` from the routes' requirements, of a `queue`, or `submitted`", ("made", "queue", "submitted")
     ]
     read: Annotated[int, "how many were read"]
     candidates: Annotated[int, "how many of them could be routed"]
 
 
 class Renamed(TypedDict):
-    """A route that has another name in the new table."""
+    """A route with another name in the new table."""
 
     before: Annotated[str, "the old name"]
     after: Annotated[str, "the new name"]
 
 
 class Rejected(TypedDict):
-    """A route that only the new table leaves out."""
+    """A route that is rejected only in the new table."""
 
     route: Annotated[str, "its name"]
-    reason: Annotated[str, "why it is left out"]
+    reason: Annotated[str, "why it is rejected"]
 
 
 class Order(TypedDict):
@@ -135,9 +135,9 @@ class Listed(TypedDict):
 
     added: Annotated[Iterable[str], "routes that only the new table has"]
     dropped: Annotated[Iterable[str], "routes that only the old table has"]
-    renamed: Annotated[Iterable[Renamed], "routes that are called otherwise now"]
-    rejected: Annotated[Iterable[Rejected], "routes that are left out only now"]
-    order: Annotated[Order | None, "the routes of both in their order; null: the same"]
+    renamed: Annotated[Iterable[Renamed], "routes with a new name"]
+    rejected: Annotated[Iterable[Rejected], "routes rejected only in the new table"]
+    order: Annotated[Order | None, "the order of the shared routes in both tables; null: the same"]
 
 
 class Example(TypedDict):
@@ -146,12 +146,12 @@ class Example(TypedDict):
     job: Annotated[str, "ClusterId.ProcId"]
     attributes: Annotated[
         Mapping[str, object] | None,
-        "of a made job what is not as in the plainest one, null: not there; of another job null",
+        "the attributes of a generated job that differ from the plainest one, null: missing; null for another job",
     ]
 
 
 class Shown(TypedDict):
-    """A difference that jobs show."""
+    """A difference with jobs that show it."""
 
     jobs: Annotated[int, "how many jobs"]
     example: Annotated[Example, "one of them"]
@@ -162,33 +162,33 @@ class Moved(Shown):
 
     before: Annotated[str | None, "the route before; null: none"]
     after: Annotated[str | None, "the route now; null: none"]
-    reason: Annotated[str | None, "why the example does"]
+    reason: Annotated[str | None, "why the example changes its route"]
 
 
 class Text(TypedDict):
     """The text of an attribute before and after."""
 
-    before: Annotated[str | None, "before; null: not there"]
-    after: Annotated[str | None, "now; null: not there"]
+    before: Annotated[str | None, "before; null: missing"]
+    after: Annotated[str | None, "now; null: missing"]
     job: Annotated[str, "a job with both"]
 
 
 class Copied(Shown):
-    """An attribute of copies that changes."""
+    """An attribute that changes in copies."""
 
     route_before: Annotated[str, "the route before"]
     route_after: Annotated[str, "the route now"]
     attribute: Annotated[str | None, "its name, or that of the route's macro; null: a copy cannot be made"]
     texts: Annotated[Iterable[Text], "some of the texts"]
-    is_cut: Annotated[bool, "there are more texts"]
+    is_cut: Annotated[bool, "whether there are more texts"]
 
 
 class Unreached(TypedDict):
     """A route that no job takes in one of the tables."""
 
     route: Annotated[str, "its name"]
-    is_added: Annotated[bool, "only the new table has it"]
-    jobs_before: Annotated[int, "how many jobs it took"]
+    is_added: Annotated[bool, "whether only the new table has it"]
+    jobs_before: Annotated[int, "how many jobs it took before"]
     taken_by: Annotated[str | None, "the route that takes its jobs; null: no job meets its requirements"]
     example: Annotated[Example | None, "a job that it would take; null: there is none"]
 
@@ -197,14 +197,14 @@ class Overlap(Shown):
     """Jobs that two routes would take."""
 
     first: Annotated[str, "the route that takes them"]
-    second: Annotated[str, "the route that would too"]
-    is_new: Annotated[bool, "it is so in the new table; false: in the old one"]
+    second: Annotated[str, "the route that would also take them"]
+    is_new: Annotated[bool, "true: in the new table; false: in the old one"]
 
 
 class Setting(TypedDict):
     """A limit or another value that changes."""
 
-    route: Annotated[str | None, "whose it is; null: the router's"]
+    route: Annotated[str | None, "the route; null: the router"]
     name: Annotated[str, "the knob, or the route's macro"]
     before: Annotated[str | None, "before; null: not given"]
     after: Annotated[str | None, "now; null: not given"]
@@ -217,14 +217,14 @@ class DiffResult(TypedDict):
     after: Annotated[Iterable[str], "the files of the new one"]
     differs: Annotated[bool, "whether anything differs"]
     jobs: Annotated[Compared, "the jobs that were compared"]
-    routes: Annotated[Listed, "routes that come and go"]
+    routes: Annotated[Listed, "added, removed and changed routes"]
     moved: Annotated[Iterable[Moved], "jobs that change their route"]
     copies: Annotated[Iterable[Copied], "attributes of routed copies that change"]
-    unreached: Annotated[Iterable[Unreached], "routes that no job goes on any more, or not yet"]
-    overlaps: Annotated[Iterable[Overlap], "jobs that a second route would take as well, in one table alone"]
+    unreached: Annotated[Iterable[Unreached], "routes that no job takes in one of the tables"]
+    overlaps: Annotated[Iterable[Overlap], "jobs that a second route would also take, in only one table"]
     settings: Annotated[Iterable[Setting], "limits and other values that change"]
-    unproven: Annotated[Iterable[str], "routes whose rules are other texts, while no job shows a difference"]
-    is_cut: Annotated[bool, "there are more differences than are told apart"]
+    unproven: Annotated[Iterable[str], "routes whose rules differ in text, although no job shows a difference"]
+    is_cut: Annotated[bool, "whether there are further differences"]
 
 
 class Job(Judged):
@@ -235,10 +235,10 @@ class Job(Judged):
 
 
 class Explained(TypedDict):
-    """Every job with what each route says of it; without --summary."""
+    """Every job with each route's verdict; without --summary."""
 
     jobs: Annotated[Iterable[Job], "the jobs in the order read"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
+    rejected: Annotated[Iterable[str], "names of listed routes that are rejected"]
 
 
 class Match(TypedDict):
@@ -249,10 +249,10 @@ class Match(TypedDict):
 
 
 class RouteLoad(TypedDict):
-    """How many jobs a route has, and whether it takes more."""
+    """The jobs of a route, and whether it takes more."""
 
     route: Annotated[str, "the route"]
-    jobs: Annotated[int, "how many are on it"]
+    jobs: Annotated[int, "its jobs"]
     idle: Annotated[int, "how many of them are idle"]
     limit: Annotated[str | None, "why it takes no more; null: it does", Limit]
 
@@ -261,11 +261,11 @@ class Matches(TypedDict):
     """The jobs that routes take, and the load of the routes; with --summary."""
 
     umbrella: Annotated[str | None, "the umbrella constraint; null: no route takes jobs"]
-    matches: Annotated[Iterable[Match], "which job goes to which route, in the order found"]
-    jobs_read: Annotated[int, "how many were looked at"]
-    is_stopped: Annotated[bool, "nothing takes jobs any more; the jobs after that were not looked at"]
+    matches: Annotated[Iterable[Match], "the job and the route of each match, in the order found"]
+    jobs_read: Annotated[int, "how many jobs were examined"]
+    is_stopped: Annotated[bool, "whether no route takes more jobs; later jobs were not examined"]
     routes: Annotated[Iterable[RouteLoad], "the routes after the matches"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
+    rejected: Annotated[Iterable[str], "names of listed routes that are rejected"]
 
 
 class HistoryRoute(TypedDict):
@@ -273,7 +273,7 @@ class HistoryRoute(TypedDict):
 
     route: Annotated[str, "the route"]
     completed: Annotated[int, "how many completed"]
-    aborted: Annotated[int, "how many did not"]
+    aborted: Annotated[int, "how many were aborted"]
     completed_seconds: Annotated[int, "the run time of those that completed (seconds)"]
 
 
@@ -285,10 +285,10 @@ class HistoryJob(TypedDict):
     route: Annotated[str, "RouteName"]
     run_time: Annotated[float, "how long it ran (seconds)"]
     iwd: Annotated[str, "Iwd, its folder"]
-    time: Annotated[float | None, "when it left; null where the ad does not say (epoch seconds)"]
+    time: Annotated[float | None, "when it left; null if the ad does not show it (epoch seconds)"]
 
 
-_From = TypedDict("_From", {"from": Annotated[int, "where the period begins (epoch seconds)"]})
+_From = TypedDict("_From", {"from": Annotated[int, "the start of the period (epoch seconds)"]})
 
 
 class HistoryResult(_From):
@@ -296,7 +296,7 @@ class HistoryResult(_From):
 
     zone: Annotated[str, "the zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
-    until: Annotated[int, "where it ends (epoch seconds)"]
+    until: Annotated[int, "the end of the period (epoch seconds)"]
     routes: Annotated[Iterable[HistoryRoute], "the summary by route"]
     jobs: Annotated[Iterable[HistoryJob], "the jobs that left in the period"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the history"]
@@ -306,50 +306,50 @@ class PlanJob(TypedDict):
     """A job that was read."""
 
     job: Annotated[str, "ClusterId.ProcId"]
-    name: Annotated[str, "where it comes from"]
+    name: Annotated[str, "its origin"]
     is_planned: Annotated[bool, "whether it has a schedule"]
 
 
 class Room(TypedDict):
-    """The jobs of a route and of the router, and how many they may have."""
+    """The jobs of a route and of the router, and their limits."""
 
-    jobs: Annotated[int, "how many the route has"]
-    max_jobs: Annotated[int, "how many it may have"]
+    jobs: Annotated[int, "the jobs of the route"]
+    max_jobs: Annotated[int, "its limit"]
     idle: Annotated[int, "how many of them are idle"]
-    max_idle_jobs: Annotated[int, "how many may be; negative: no limit"]
-    managed: Annotated[int, "how many all routes have"]
-    max_managed: Annotated[int, "how many the router may have; negative: no limit"]
+    max_idle_jobs: Annotated[int, "the limit of idle jobs; negative: no limit"]
+    managed: Annotated[int, "the jobs of all routes"]
+    max_managed: Annotated[int, "the router's limit; negative: no limit"]
 
 
 class Cure(TypedDict):
-    """What to add to the route, so that the copy runs as the source would."""
+    """Commands to add to the route, so that the copy runs at the source's time."""
 
     text: Annotated[str, "the commands to add to the route"]
-    conduct: Annotated[str, "how the copy keeps to its time with them", CopySchedule]
+    conduct: Annotated[str, "the schedule of the copy with them", CopySchedule]
 
 
 class PlannedRow(Judged):
-    """A coming run of a job, and what becomes of it, as the table has it too."""
+    """A coming run of a job and its outcome, as in the table."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     number: Annotated[int, "the run's number among those of its job (from 1)"]
     time: Annotated[int, "the run (epoch seconds)"]
     match_opens: Annotated[int, "when its gate opens (epoch seconds)"]
     last_start: Annotated[int, "its last start (epoch seconds)"]
-    outcome: Annotated[str, "what becomes of it", PlannedOutcome]
+    outcome: Annotated[str, "the outcome", PlannedOutcome]
     route: Annotated[str | None, "the route that takes it, or has its copy"]
     taken: Annotated[int | None, "when the router takes the job (epoch seconds)"]
     starts: Annotated[int | None, "when the copy starts (epoch seconds)"]
-    ends: Annotated[int | None, "when the copy has ended (epoch seconds)"]
-    conduct: Annotated[str | None, "how the copy keeps to its time; null where there is none", CopySchedule]
-    room: Annotated[Room | None, "how the route stands with this job"]
+    ends: Annotated[int | None, "when the copy ends (epoch seconds)"]
+    conduct: Annotated[str | None, "the schedule of the copy; null without a copy", CopySchedule]
+    room: Annotated[Room | None, "the jobs and limits of the route, with this job"]
 
 
 class Run(PlannedRow):
-    """A coming run of a job, and what becomes of it."""
+    """A coming run of a job, and its outcome."""
 
     cure: Annotated[Cure | None, "what to write"]
-    codes: Annotated[Iterable[str], "codes of the findings that this run brought"]
+    codes: Annotated[Iterable[str], "codes of the findings about this run"]
     ad: Annotated[Mapping[str, object] | None, "the routed copy"]
 
 
@@ -359,11 +359,11 @@ class PlanResult(TypedDict):
     at_gate: Annotated[bool, "whether a job is routed when its gate opens (`--at-gate`)"]
     polling_period: Annotated[int, "JOB_ROUTER_POLLING_PERIOD (seconds)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
-    until: Annotated[int | None, "where the plan ends; null: where no end was named (epoch seconds)"]
+    until: Annotated[int | None, "the end of the plan; null without one (epoch seconds)"]
     run_time: Annotated[int | None, "how long copies run; null: until the next run of their job (seconds)"]
-    queue_time: Annotated[int, "how long copies wait at the site before (seconds)"]
+    queue_time: Annotated[int, "how long copies wait at the site (seconds)"]
     jobs: Annotated[Iterable[PlanJob], "the jobs, in the order read"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
+    rejected: Annotated[Iterable[str], "names of listed routes that are rejected"]
     runs: Annotated[Iterable[Run], "the runs, in order of time"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
@@ -383,9 +383,9 @@ class QJob(TypedDict):
     submitted_local: Annotated[str | None, "the same in the zone (ISO 8601 with offset)"]
     run_time: Annotated[int, "how long it has run (seconds)"]
     priority: Annotated[int, "JobPrio"]
-    size_mb: Annotated[float | None, "the memory it takes (megabytes)"]
+    size_mb: Annotated[float | None, "the memory it uses (megabytes)"]
     batch_name: Annotated[str | None, "JobBatchName"]
-    cmd: Annotated[str, "what condor_q shows of the command"]
+    cmd: Annotated[str, "the command as condor_q shows it"]
 
 
 class States(TypedDict):
@@ -402,23 +402,23 @@ class States(TypedDict):
 class Totals(TypedDict):
     """Jobs counted by state, without those of the scheduler universe."""
 
-    query: Annotated[States, "of the jobs asked for"]
-    all_users: Annotated[States | None, "of all jobs; null where they are not known"]
+    query: Annotated[States, "of the selected jobs"]
+    all_users: Annotated[States | None, "of all jobs; null if unknown"]
 
 
 class Jobs(QueueSource):
     """The routed jobs one by one; without -S, -R, -I and -H."""
 
     jobs: Annotated[Iterable[QJob], "the routed jobs"]
-    totals: Annotated[Totals, "how many jobs there are by state, those of the scheduler universe aside"]
+    totals: Annotated[Totals, "the number of jobs by state, without those of the scheduler universe"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
 
 class QCounted(TypedDict):
-    """Routed jobs that have the state, the route and the GridResource in common."""
+    """Routed jobs with the same state, route and GridResource."""
 
     jobs: Annotated[int, "how many"]
-    state: Annotated[str, "the letter of their state; `?`: none that is known"]
+    state: Annotated[str, "the letter of their state; `?`: unknown"]
     route: Annotated[str, "RouteName"]
     grid_resource: Annotated[str, "GridResource, may be empty"]
 
@@ -426,30 +426,30 @@ class QCounted(TypedDict):
 class Summary(QueueSource):
     """The routed jobs, counted; with -S, -R, -I or -H."""
 
-    summary: Annotated[Iterable[QCounted], "the jobs that are alike, counted"]
+    summary: Annotated[Iterable[QCounted], "the number of jobs that are alike"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
 
 class Removed(Acted):
-    """What was removed, and how much was not."""
+    """The number of jobs removed and not removed."""
 
-    constraint: Annotated[str, "what chose the jobs"]
+    constraint: Annotated[str, "the constraint that selected the jobs"]
 
 
 class Entry(TypedDict):
     """An entry of the router's log."""
 
     time: Annotated[int, "when (epoch seconds)"]
-    what: Annotated[str, "what was done, or found", names(RouterEvent)]
+    what: Annotated[str, "the event", names(RouterEvent)]
     job: Annotated[str, "the source, the copy and the route as condor_job_router writes them; may be empty"]
     text: Annotated[str, "the line of the log"]
 
 
 class Unrouted(TypedDict):
-    """How many jobs are where they are for the same reason."""
+    """The number of jobs with the same reason."""
 
     reason: Annotated[str, "why", RouteReason]
-    route: Annotated[str | None, "the route that the reason is about"]
+    route: Annotated[str | None, "the route concerned"]
     count: Annotated[int, "how many jobs"]
 
 
@@ -463,17 +463,17 @@ class Stays(Unrouted):
 class ShowRoute(TypedDict):
     """A route of the table."""
 
-    name: Annotated[str, "as the list spells it"]
+    name: Annotated[str, "its name as in the list"]
     universe: Annotated[int, "the copy's JobUniverse"]
     universe_name: Annotated[str, "its name"]
     max_jobs: Annotated[int, "MaxJobs, or the default; 0 or less: never accepts"]
     max_idle_jobs: Annotated[int, "MaxIdleJobs, or the default; negative: unlimited"]
-    failure_rate_threshold: Annotated[float, "from which on the route is throttled (failures a second)"]
+    failure_rate_threshold: Annotated[float, "the rate above which the route is throttled (failures per second)"]
     grid_resource: Annotated[str | None, "GridResource, for the grid universe"]
-    requirements: Annotated[str | None, "as they are written; null: every candidate matches"]
-    is_legacy: Annotated[bool, "written as a ClassAd"]
+    requirements: Annotated[str | None, "as written; null: every candidate matches"]
+    is_legacy: Annotated[bool, "whether it is written as a ClassAd"]
     text: Annotated[str, "the commands as HTCondor prints them"]
-    place: Annotated[PositionData | None, "where the text stands"]
+    place: Annotated[PositionData | None, "the place of the text"]
 
 
 class ShowTransform(TypedDict):
@@ -484,62 +484,60 @@ class ShowTransform(TypedDict):
 
 
 class ShowRejected(TypedDict):
-    """A route that is listed and rejected."""
+    """A listed route that is rejected."""
 
     name: Annotated[str, "the route"]
     diagnostics: Annotated[Iterable[Diagnostic], "why"]
 
 
 class Setter(TypedDict):
-    """What gave a variable its value."""
+    """The origin of a variable's value."""
 
     source: Annotated[
         str, "a knob, HTCondor's default, the route, or a transform", ("knob", "default", "route", "transform")
     ]
     name: Annotated[str, "its name"]
-    place: Annotated[PositionData | None, "where; null: nowhere in a file"]
+    place: Annotated[PositionData | None, "its place; null: not in a file"]
 
 
 class Variable(TypedDict):
-    """A variable, as it is when the transform begins."""
+    """A variable at the start of the transform."""
 
     name: Annotated[str, "its name"]
-    value: Annotated[str | None, "its text, macros replaced; null: nobody set it"]
-    default: Annotated[str | None, "what replaces it then; null: nothing"]
-    set_by: Annotated[Setter | None, "who set it; null: nobody"]
+    value: Annotated[str | None, "its text with macros expanded; null: not set"]
+    default: Annotated[str | None, "the default used if it is not set; null: none"]
+    set_by: Annotated[Setter | None, "what set it; null: nothing"]
     place: Annotated[PositionData, "where it is read"]
 
 
 class Passed(TypedDict):
-    """A transform that the job passes."""
+    """A transform applied to the job."""
 
-    position: Annotated[str, "where it stands", ("pre-route", "route", "post-route")]
+    position: Annotated[str, "its position", ("pre-route", "route", "post-route")]
     name: Annotated[str, "its name, or the route's"]
-    is_applied: Annotated[bool, "whether the job, as it is then, meets its REQUIREMENTS"]
+    is_applied: Annotated[bool, "whether the job, at that point, meets its REQUIREMENTS"]
     requirements: Annotated[str | None, "its REQUIREMENTS; null: none"]
-    place: Annotated[PositionData | None, "where its text stands; null: nowhere as it is"]
-    variables: Annotated[Iterable[Variable], "the variables that it reads and does not set first itself"]
+    place: Annotated[PositionData | None, "the place of its text; null: none"]
+    variables: Annotated[Iterable[Variable], "the variables that it reads before it sets them"]
 
 
 class Effective(Job):
-    """A job, the route that takes it, and the transforms that it passes."""
+    """A job, the route that takes it, and the transforms applied."""
 
-    transforms: Annotated[Iterable[Passed], "the transforms in their order; one that fails is the last"]
+    transforms: Annotated[Iterable[Passed], "the transforms in order, up to one that fails"]
     is_routed: Annotated[bool, "whether a route takes it, and no transform fails"]
 
 
 class ShowResult(TypedDict):
     """The routing table of a configuration."""
 
-    is_enabled: Annotated[bool, "whether anything is routed"]
-    routes: Annotated[
-        Iterable[ShowRoute], "the routes in their order, also where the value of a knob keeps jobs from them"
-    ]
+    is_enabled: Annotated[bool, "whether routing is enabled"]
+    routes: Annotated[Iterable[ShowRoute], "the routes in order, even if an invalid knob keeps jobs from them"]
     before: Annotated[Iterable[ShowTransform], "the transforms before each route"]
     after: Annotated[Iterable[ShowTransform], "the transforms after each route"]
-    rejected: Annotated[Iterable[ShowRejected], "the routes that are listed and not taken"]
-    diagnostics: Annotated[Iterable[Diagnostic], "everything else that was found, warnings too"]
-    effective: NotRequired[Annotated[Effective, "with --effective: what one job passes"]]
+    rejected: Annotated[Iterable[ShowRejected], "the listed routes that are rejected"]
+    diagnostics: Annotated[Iterable[Diagnostic], "all other findings, including warnings"]
+    effective: NotRequired[Annotated[Effective, "with --effective: the transforms of one job"]]
 
 
 class Router(TypedDict):
@@ -552,18 +550,18 @@ class Router(TypedDict):
 
 
 class StatusRoute(RouteLoad):
-    """How a route stands."""
+    """The state of a route."""
 
-    max_jobs: Annotated[int, "how many may be"]
-    max_idle_jobs: Annotated[int, "how many of them may be; negative: no limit"]
+    max_jobs: Annotated[int, "its limit"]
+    max_idle_jobs: Annotated[int, "the limit of idle jobs; negative: no limit"]
     text: Annotated[str | None, "the same in words"]
-    throttle: Annotated[float | None, "how many it may take; null: no throttle, or none is known (jobs a second)"]
-    window: Annotated[int | None, "since when the next four are counted; null where no router is known (epoch seconds)"]
+    throttle: Annotated[float | None, "its limit; null: no throttle, or unknown (jobs per second)"]
+    window: Annotated[int | None, "start of the next four counts; null if no router is known (epoch seconds)"]
     routed: Annotated[int | None, "how many were routed"]
     failed: Annotated[int | None, "how many failed"]
-    succeeded: Annotated[int | None, "how many did not"]
-    failure_rate: Annotated[float | None, "how many of them failed (failures a second)"]
-    failure_rate_threshold: Annotated[float, "from which on it is throttled (failures a second)"]
+    succeeded: Annotated[int | None, "how many succeeded"]
+    failure_rate: Annotated[float | None, "the rate of failures (failures per second)"]
+    failure_rate_threshold: Annotated[float, "the rate above which it is throttled (failures per second)"]
 
 
 class Asked(TypedDict):
@@ -572,19 +570,19 @@ class Asked(TypedDict):
     job: Annotated[str, "ClusterId.ProcId"]
     reason: Annotated[str, "why", RouteReason]
     text: Annotated[str | None, "the same in words"]
-    routes: Annotated[Iterable[Verdict], "what each route says of it"]
+    routes: Annotated[Iterable[Verdict], "each route's verdict"]
 
 
 class StatusResult(TypedDict):
-    """How the routes and the jobs of a queue stand."""
+    """The state of the routes and jobs of a queue."""
 
     name: Annotated[str, "JOB_ROUTER_NAME"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
-    router: Annotated[Router | None, "the router that runs here; null: none is known"]
+    router: Annotated[Router | None, "the router running here; null: unknown"]
     routes: Annotated[Iterable[StatusRoute], "the routes in their order"]
-    jobs: Annotated[Iterable[Unrouted], "all jobs of the queue by why they are routed or not"]
+    jobs: Annotated[Iterable[Unrouted], "all jobs of the queue by the reason why they are routed or not"]
     unpaired: Annotated[Iterable[str], "sources of this router without a copy"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
+    rejected: Annotated[Iterable[str], "names of listed routes that are rejected"]
     job: NotRequired[Annotated[Asked, "why this job is not routed; only with `--job`"]]
 
 
@@ -592,41 +590,41 @@ class Unmet(TypedDict):
     """An expectation that the routes do not meet."""
 
     what: Annotated[str, "`route`, `reason`, `copy`, or an attribute of the copy"]
-    expected: Annotated[str, "what the test says"]
-    found: Annotated[str, "what the routes do"]
+    expected: Annotated[str, "the expected value"]
+    found: Annotated[str, "the actual value"]
 
 
 class Tried(TypedDict):
-    """A test of a file, and what came of it."""
+    """A test and its result."""
 
     file: Annotated[str, "the file of the test"]
-    line: Annotated[int, "where it begins there"]
+    line: Annotated[int, "its first line"]
     name: Annotated[str, "its name"]
     route: Annotated[str | None, "the expected route; null: none"]
     passed: Annotated[bool, "whether all is as expected"]
-    unmet: Annotated[Iterable[Unmet], "what is not"]
+    unmet: Annotated[Iterable[Unmet], "the unmet expectations"]
 
 
 class TestResult(TypedDict):
-    """Whether routes do what files of tests expect."""
+    """The results of tests of routes."""
 
     passed: Annotated[int, "how many tests passed"]
     failed: Annotated[int, "how many failed"]
-    tests: Annotated[Iterable[Tried], "all tests, in their order"]
+    tests: Annotated[Iterable[Tried], "all tests, in order"]
 
 
 RESULTS = {
     "route-apply": Result("The routed ads, and what changes", Iterable[RouteApply]),
     "route-check": Result("Findings by file; with --statistics by rule", Findings | Statistics),
-    "route-convert": Result("Routes in the new language", ConvertResult),
-    "route-diff": Result("What another configuration of a job router does otherwise", DiffResult),
+    "route-convert": Result("Routes in the current syntax", ConvertResult),
+    "route-diff": Result("The differences between two configurations of a job router", DiffResult),
     "route-explain": Result("For each job and route: matched, or why not", Explained | Matches),
     "route-history": Result("The routed jobs that have left", HistoryResult),
     "route-plan": Result("The coming runs, and the route of each", PlanResult),
     "route-q": Result("The routed jobs; with -S their summary", Jobs | Summary),
-    "route-rm": Result("What was removed", Removed),
-    "route-run": Result("One line each: an entry of the log", Entry | Stays),
+    "route-rm": Result("The number of jobs removed", Removed),
+    "route-run": Result("A log entry per line", Entry | Stays),
     "route-show": Result("The routing table", ShowResult),
-    "route-status": Result("How routes and jobs stand", StatusResult),
-    "route-test": Result("Whether routes do what a file expects", TestResult),
+    "route-status": Result("The state of routes and jobs", StatusResult),
+    "route-test": Result("The results of tests of routes", TestResult),
 }

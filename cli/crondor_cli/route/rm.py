@@ -1,4 +1,4 @@
-"""`crondor route rm`: routed jobs leave the queue, as with condor_router_rm, and with all its options honoured."""
+"""`crondor route rm`: remove routed jobs from the queue, like condor_router_rm, and honor all of its options."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ still matches: to stop that, change the route first.
 Exit status: 0 removed, 1 a finding (no job is selected, or a job was not removed), 2 wrong usage."""
 
 _REASON = "via crondor route rm"
-_NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help="crondor route q lists the routed jobs")
+_NOBODY = Diagnostic("no-job", "no routed job selected", Severity.WARNING, help="crondor route q lists the routed jobs")
 
 
 @click.command("rm", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
@@ -68,22 +68,20 @@ def command(
 ) -> None:
     """Remove routed jobs from the embedded queue or a live schedd's."""
     if not (all_ or jobs or routes or idle or held or constraints):
-        raise usage("say which: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job")
+        raise usage("select jobs: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job")
     states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
     chosen = copies(jobs, routes, states, constraints)
     asked = queue_of_copies(asked, config, allow_dirs, clock)
     if asked.kind == "log":
-        message = (
-            f"the log of a queue is read only, and the configuration names no more than {printable(asked.log or '')}"
-        )
-        raise NotOffered(Diagnostic("schedd-not-offered", message, help="name the schedd: --live, or --name NAME"))
+        message = f"the log of a queue is read only, and the configuration only names {printable(asked.log or '')}"
+        raise NotOffered(Diagnostic("schedd-not-offered", message, help="give the schedd: --live, or --name NAME"))
     opened: AbstractContextManager[LiveSchedd | EmbeddedSchedd] = (
         live_of(asked) if asked.kind == "live" else embedded_of(asked.queue, clock)
     )
     with opened as schedd:
         missing = missing_copies(chosen, schedd.jobs(chosen, ["ProcId"]))
         acted = schedd.remove(chosen, reason)
-    findings = [*missing, *undone(acted, "removed already: somebody else lets them go", "not to be removed")]
+    findings = [*missing, *undone(acted, "already removed, but still managed by others", "cannot be removed")]
     if not findings and not acted.done:
         findings.append(_NOBODY)
     show(findings)

@@ -1,4 +1,4 @@
-"""`crondor route run`: a job router over an embedded queue or a live schedd, and the files that it may touch."""
+"""`crondor route run`: run a job router over an embedded queue or a live schedd."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ from crondor_cli.route.status import destination_of, destination_options, lock_p
 if TYPE_CHECKING:
     from crondor_cli.route import results
 
-_SECONDS = 30.0  # for one token
+_SECONDS = 30.0  # limit for one token
 
 
 @dataclass(frozen=True)
 class FileOptions:
-    """The options, and how the configuration is read."""
+    """The options about files, and how to load the configuration."""
 
     spool: str | None
     files_dirs: tuple[str, ...]
@@ -85,22 +85,22 @@ class FileOptions:
     load: Callable[[], Configuration]
 
     def check(self, *, is_live: bool) -> None:
-        """Raise UsageError for options that do not go together."""
+        """Raise UsageError for options that exclude or require each other."""
         if self.spool is not None and is_live:
             raise usage("--spool needs --queue: a live schedd has its own spool")
         if (self.spool is None) != (not self.files_dirs):
-            raise usage("--spool and --files-dir go together")
+            raise usage("--spool and --files-dir require each other")
         if self.token_issuer is not None and not Path(self.token_issuer).is_absolute():
             raise usage("--token-issuer needs the full path of a program")
 
     def planned(self) -> PlannedDelivery | None:
-        """Return what only says what would be moved; None where nothing would be."""
+        """Return a delivery that moves nothing, for a dry run; None if nothing would be moved."""
         if self.spool is None and self.token_issuer is None:
             return None
         return PlannedDelivery(self._sandbox(), TokenPlan() if self.token_issuer is None else self.plan())
 
     def delivery(self, schedd: Schedd, lock: Path, clock: Callable[[], int]) -> FileDelivery | None:
-        """Return what moves files; None where nothing is to. What it must note stands beside the router's lock."""
+        """Return a delivery that moves files; None if nothing is moved. Its notes are next to the router's lock."""
         if self.spool is None and self.token_issuer is None:
             return None
         tokens = None
@@ -111,12 +111,12 @@ class FileOptions:
         return FileDelivery(schedd, self._sandbox(), clock=clock, proxies=proxies, tokens=tokens, report=_report)
 
     def reload(self, delivery: FileDelivery | None, now: int) -> None:
-        """Read anew which tokens are asked for."""
+        """Read the requested tokens again."""
         if delivery is not None:
             delivery.reload(self.plan(), now)
 
     def plan(self) -> TokenPlan:
-        """Read which tokens are asked for, and say what is wrong with them."""
+        """Read the requested tokens, and report their faults."""
         found = read_tokens(self.load())
         show(found.diagnostics)
         return found
@@ -128,7 +128,7 @@ class FileOptions:
 
 
 def _issue(program: str, request: TokenRequest) -> str:
-    """Return the token that a program makes; no shell is in between. Raises ValueError with what it said."""
+    """Return a token made by a program, called without a shell. Raises ValueError with its message."""
     asked = {
         "name": request.name,
         "sub": request.subject,
@@ -183,8 +183,8 @@ that the schedd refuses. The reason is reported once.
 Exit status: 0 ended normally, 1 a finding (routing switched off, a router of this name is running, with --once: a
 schedd that does not answer or refuses writes, or no job that could be claimed), 2 wrong usage."""
 
-_NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a job was routed, has run and ended"
-_STAYS = "the routing table stays as it was"
+_NO_LOGS = "the user logs of the jobs are not written: they do not show that a job was routed, ran and ended"
+_STAYS = "the routing table is unchanged"
 
 
 @click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
@@ -247,7 +247,7 @@ def command(
     """Route the jobs of a queue: claim them, submit copies, mirror the copies' state, and clean up."""
     need_processes("route run")
     if clock.is_fixed and not (once or dry_run):
-        raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
+        raise click.UsageError("--now is for --once and --dry-run: a running router uses the clock")
     context = Context(now=clock.now, zone=clock.zone)
 
     knobs = _Knobs()
@@ -292,7 +292,7 @@ def command(
             if not _poll_dry(router, clock, log_format):
                 raise click.exceptions.Exit(1)
             return
-        # First: a slip in a path makes no folder.
+        # Checked first: a typo in a path must not create a folder.
         lag = table.settings.update_lag
         queues = [_opened(each, logs[at], clock, ticks, lag, stack, waits=once) for at, each in enumerate(named)]
         lock = lock_path(source, table)
@@ -301,14 +301,14 @@ def command(
         router = Router(table, *queues, clock=ticks, options=replace(options, delivery=delivery))
         loop = _Loop(router, queues, load, report_path(lock), lambda now: moves.reload(delivery, now))
         if not once:
-            with waking(loop.handlers) as waker, stack.pop_all():  # the queues are closed before the handlers go
+            with waking(loop.handlers) as waker, stack.pop_all():  # the queues close before the handlers are removed
                 loop.run(waker)
         elif not loop.poll() or router.has_claimed_none:
             raise click.exceptions.Exit(1)
 
 
 class _Loop:
-    """Polls until it is told to end."""
+    """Polls until a signal ends it."""
 
     def __init__(
         self,
@@ -329,14 +329,14 @@ class _Loop:
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """What the signals do, by name."""
+        """The signal handlers by name."""
         return {"SIGTERM": self._end, "SIGINT": self._end, "SIGHUP": self._reload}
 
     def poll(self) -> bool:
-        """Make a poll, and say whether the queues answered; finished jobs leave embedded queues.
+        """Make a poll, and return whether the queues answered; finished jobs leave embedded queues.
 
-        With one queue all of a poll waits for the disk once: a crash of the machine loses the end of it alone. Of two
-        queues one could then be ahead of the other, or files ahead of their queue: there each edit waits.
+        With a single queue, the edits of a poll are synced together: a crash of the machine loses only the last ones.
+        With two queues, or files, each edit is synced, so that neither gets ahead of the other.
         """
         is_alone = len(self._embedded) == 1 and self._router.options.delivery is None
         with self._embedded[0].together() if is_alone else nullcontext():
@@ -346,7 +346,7 @@ class _Loop:
         return answered
 
     def run(self, waker: Waker) -> None:
-        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
+        """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal arrives."""
         manager = ServiceManager(os.environ)
         loaded = time.monotonic()
         manager.ready()
@@ -366,9 +366,9 @@ class _Loop:
         self._report.unlink(missing_ok=True)
 
     def _write_report(self, seconds: float) -> None:
-        """Leave for `crondor route status` and `crondor monitor` how the router stands, and how long the poll took.
+        """Write the router's state and the duration of the poll, for `crondor route status` and `crondor monitor`.
 
-        Where it cannot, that is said once.
+        A failure is reported once.
         """
         try:
             replace(self._router.report(), poll_seconds=seconds).write(self._report)
@@ -404,21 +404,21 @@ class _Loop:
 
 
 def _asked_live(asked: QueueOptions) -> tuple[QueueOptions, str | None]:
-    """Return the queue without --log, which makes it a live one, and the log. Raises UsageError."""
+    """Return the queue without --log, so that it is a live one, and the log. Raises UsageError."""
     if asked.log and asked.queue:
-        raise usage("--log is the log of a live schedd, and --queue names another queue: choose one")
+        raise usage("--log is for a live schedd, and --queue for an embedded queue: choose one")
     return asked._replace(log=None, live=asked.live or bool(asked.log)), asked.log
 
 
 class _QueueLog(NamedTuple):
-    """The log of a live schedd; ``is_needed``: an option names it, so it has to be readable."""
+    """The log of a live schedd; ``is_needed``: an option names it, so it must be readable."""
 
     path: str = ""
     is_needed: bool = False
 
 
 def _logs(asked: QueueOptions, log: str | None, copies: QueueOptions | None, table: RoutingTable) -> list[_QueueLog]:
-    """Return the logs of the two queues: an option or the configuration names them, as for HTCondor's router."""
+    """Return the logs of both queues, from the options or the configuration, as for HTCondor's router."""
     settings = table.settings
     is_named = bool(asked.name or asked.pool)
     configured = "" if is_named else settings.source_schedd.job_queue_log
@@ -450,14 +450,14 @@ def _opened(
         if log.is_needed:
             raise
         reason = "; ".join(each.message for each in error.diagnostics)
-        message = f"{log.path} is not followed, the schedd is asked at each poll instead: {reason}"
-        hint = "let this user read the log, or name it with --log"
+        message = f"{log.path} is not followed, and the schedd is queried at each poll instead: {reason}"
+        hint = "let this user read the log, or give it with --log"
         show([Diagnostic("route-log", printable(message), Severity.NOTE, help=hint)])
         return live
 
 
 def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
-    """Say what a poll does, and why how many jobs stay where they are; say whether the queue answered."""
+    """Print what a poll does, and how many jobs it leaves for which reason; return whether the queue answered."""
     answered = router.poll()
     for (reason, route), count in sorted(router.summary().items()):
         if reason in (RouteReason.ROUTED, RouteReason.COPY):
@@ -479,7 +479,7 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
 
 
 def _copied(asked: QueueOptions, log: str, clock: Clock, stack: ExitStack) -> Schedd:
-    """Return a copy of a queue in memory, of its log if that can be read, to try a poll with. Raises CrondorError."""
+    """Return a copy of a queue in memory, or of its log if readable, for a dry run. Raises CrondorError."""
     if asked.kind == "live" and log and os.access(log, os.R_OK):
         asked = QueueOptions(log=log)
     schedd = stack.enter_context(opened(asked, clock))
@@ -489,7 +489,7 @@ def _copied(asked: QueueOptions, log: str, clock: Clock, stack: ExitStack) -> Sc
 
 
 class _Knobs:
-    """The knobs of the hooks, as the configuration in force has them."""
+    """The hook knobs of the configuration in force."""
 
     configuration = Configuration()
 
@@ -498,13 +498,13 @@ class _Knobs:
 
 
 def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWriter:
-    """Return what writes the user logs; beside a pool, where people look for them, it is said where nothing does.
+    """Return a writer of user logs; in a pool, where people read them, a note says if none are written.
 
-    Raises BadParameter for a folder that is not there: a job counts as done only when its log says so.
+    Raises BadParameter for a missing folder: a job counts as done only after its log says so.
     """
     if folder is None:
         if is_said:
-            show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
+            show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="give their folder with --user-logs")])
         return no_log
     if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
@@ -543,13 +543,13 @@ copies_options = options_of(
     click.option("--held", is_flag=True, help="Held jobs."),
     click.option("--constraint", "constraints", multiple=True, metavar="EXPR", help="Jobs for which this is true."),
 )
-"""Which copies are meant, by the options of HTCondor's tools."""
+"""Selects copies, with the options of HTCondor's tools."""
 
 
 def copies(
     jobs: tuple[str, ...], routes: Iterable[str], states: Iterable[str], constraints: Iterable[str]
 ) -> Selection:
-    """Return the routed copies that the options mean; what cannot be read is a usage error."""
+    """Return the routed copies selected by the options; raise UsageError for invalid ones."""
     named = selection_of(jobs, None)
     try:
         return routed(named, routes=routes, states=states, constraints=constraints)
@@ -558,23 +558,23 @@ def copies(
 
 
 def missing_copies(chosen: Selection, ads: Iterable[ClassAd]) -> list[Diagnostic]:
-    """Return an error for each job and cluster that was named and has no routed copy among the ads."""
+    """Return an error for each selected job and cluster without a routed copy among the ads."""
     if not chosen.jobs and not chosen.clusters:
         return []
     there = {number for ad in ads if (number := job_id(ad)) is not None}
     clusters = {number.cluster for number in there}
     missing = [str(job) for job in chosen.jobs if job not in there]
     missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
-    return [unknown_job(name, " that is routed and meant") for name in missing]
+    return [unknown_job(name, " that is routed and selected") for name in missing]
 
 
 def queue_of_copies(
     asked: QueueOptions, config: ConfigFiles, allow_dirs: tuple[str, ...], clock: Clock
 ) -> QueueOptions:
-    """Return the queue that the options name, or else the configuration: the router's second schedd, or its first.
+    """Return the queue of the options, or else of the configuration: the router's second schedd, or its first.
 
-    Its name and pool win over its log. Raises CrondorError where the configuration names no queue, and for a file of
-    it that is no text; UsageError for one that cannot be read.
+    Its name and pool take precedence over its log. Raises CrondorError if the configuration names no queue, or has a
+    file that is not text; UsageError for an unreadable file.
     """
     if config == ConfigFiles():
         return asked
@@ -590,11 +590,11 @@ def queue_of_copies(
     if asked.live:
         return asked
     message = "this configuration names no queue: neither JOB_ROUTER_SCHEDD2_* nor JOB_ROUTER_SCHEDD1_*, nor a log"
-    raise CrondorError(Diagnostic("route-no-queue", message, Severity.ERROR, help="name it: --log FILE, or --live"))
+    raise CrondorError(Diagnostic("route-no-queue", message, Severity.ERROR, help="give it with --log FILE or --live"))
 
 
 def queue_name(asked: QueueOptions) -> str:
-    """Return what a list calls its queue, as condor_q does."""
+    """Return the heading of a list with the name of its queue, like condor_q."""
     if asked.kind == "ads":
         return f"Jobads: {asked.ads}"
     if asked.kind == "live":

@@ -1,4 +1,4 @@
-"""`crondor route show`: the routing table of a configuration."""
+"""`crondor route show`: show the routing table of a configuration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDEST = 28  # columns for names
 
 
 class Effective(NamedTuple):
-    """What becomes of one job: which route takes it, and what it passes there; ``others`` are not looked at."""
+    """One job's route, and the transforms applied; ``others`` is the number of other jobs in the file."""
 
     job: CandidateJob
     verdict: JobVerdict
@@ -41,7 +41,7 @@ class Effective(NamedTuple):
 
     @property
     def data(self) -> results.Effective:
-        """The same for programs."""
+        """The JSON form."""
         passed = self.passed
         return {
             **explained(self.job, self.verdict),
@@ -51,7 +51,7 @@ class Effective(NamedTuple):
 
 
 def _effective(files: JobFiles, wanted: str | None, table: RoutingTable, configuration: Configuration) -> Effective:
-    """Look at one job of a file: the first, or the one of a number. Raises UsageError where it has none such."""
+    """Examine one job of a file: the first, or the job with a number. Raises UsageError if it is missing."""
     files.check()
     findings = AdFindings()
     found, others = None, 0
@@ -70,7 +70,7 @@ def _effective(files: JobFiles, wanted: str | None, table: RoutingTable, configu
 
 
 def _print_effective(found: Effective, data: results.Effective) -> None:
-    """Print where the job goes, and each transform with its variables."""
+    """Print the job's route, and each transform with its variables."""
     for line in lines(data, found.job, found.verdict):
         say(line)
     for passed in data["transforms"]:
@@ -81,14 +81,14 @@ def _print_effective(found: Effective, data: results.Effective) -> None:
         say(printable(f"{each.severity.value}: {each.message}"), err=True)
     if found.others:
         one = "job is" if found.others == 1 else "jobs are"
-        say(f"{found.others} more {one} in the file; --job C.P looks at another", err=True)
+        say(f"{found.others} more {one} in the file; select another with --job C.P", err=True)
 
 
 def _effective_lines(passed: results.Passed) -> Iterator[str]:
     where = f"  ({_location(passed['place'])})" if passed["place"] is not None else ""
     yield f"{passed['position']:<10} {passed['name']}{where}"
     if not passed["is_applied"] and passed["requirements"] is not None:
-        yield f"  passed over: the job, as it is here, does not meet {passed['requirements']}"
+        yield f"  skipped: at this point the job does not meet {passed['requirements']}"
     width = min(_WIDEST, max((len(each["name"]) for each in passed["variables"]), default=0))
     for each in passed["variables"]:
         yield f"  {each['name']:<{width}} {_value(each)}"
@@ -97,7 +97,7 @@ def _effective_lines(passed: results.Passed) -> Iterator[str]:
 def _value(variable: results.Variable) -> str:
     default, setter = variable["default"], variable["set_by"]
     if setter is None:
-        return "is not set" if default is None else f"is not set: {default} stands in its place"
+        return "is not set" if default is None else f"is not set: {default} is used"
     at = f", {_location(setter['place'])}" if setter["place"] is not None else ""
     who = "HTCondor" if setter["source"] == "default" else f"{setter['source']} {setter['name']}"
     return f"= {variable['value'] or ''}  ({who}{at})"
@@ -169,7 +169,7 @@ def _route(route: Route) -> results.ShowRoute:
 
 
 def _print_table(data: results.ShowResult) -> None:
-    """Print transforms, routes, and what was rejected."""
+    """Print transforms, routes, and rejected routes."""
     for kind, transforms in (("Pre", data["before"]), ("Post", data["after"])):
         for each in transforms:
             say(f"{kind}-Route Transform : {printable(each['name'])}")
@@ -210,7 +210,7 @@ def _print_indented(text: str) -> None:
 
 
 def _remarks(table: RoutingTable, *, legacy: bool) -> Iterator[str]:
-    """Yield what has to be said next to the table; of routes that are ClassAds another command says more."""
+    """Yield remarks about the table; for routes that are ClassAds another command has the details."""
     if not table.is_enabled:
         yield "JobRouter is disabled."
     found = Counter(each.severity for each in one_for_each_place(table.diagnostics))

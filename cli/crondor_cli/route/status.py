@@ -1,4 +1,4 @@
-"""`crondor route status`: how a router stands, and why jobs are not routed now."""
+"""`crondor route status`: show a router's state, and why jobs are not routed now."""
 
 from __future__ import annotations
 
@@ -50,23 +50,22 @@ def destination_of(
     pool: str | None,
     log: str | None = None,
 ) -> QueueOptions | None:
-    """Return the queue of the copies, None where it is that of the sources.
+    """Return the queue of the copies, None if it is that of the sources.
 
-    Between live schedds JOB_ROUTER_SCHEDD2_NAME and JOB_ROUTER_SCHEDD2_POOL say it if no option does. Raises
-    UsageError.
+    Between live schedds, JOB_ROUTER_SCHEDD2_NAME and JOB_ROUTER_SCHEDD2_POOL are the default. Raises UsageError.
     """
     if all(option is None for option in (queue, name, pool, log)):
         return _configured(source, table)
     asked = QueueOptions(queue, log, bool(name or pool), name, pool)
     if len([each for each in (queue, name or pool, log) if each]) > 1:
-        raise click.UsageError("the --destination options name different queues: choose one")
+        raise click.UsageError("the --destination options exclude each other: choose one")
     if asked.kind == source.kind == "queue" and folder_of(asked.queue).resolve() == folder_of(source.queue).resolve():
         return None
     return asked
 
 
 def _configured(source: QueueOptions, table: RoutingTable) -> QueueOptions | None:
-    """Return the live schedd of the copies that the configuration names, if any."""
+    """Return the copies' live schedd from the configuration, if any."""
     contact = table.settings.destination_schedd
     if source.kind != "live" or not any((contact.name, contact.pool, contact.address_file)):
         return None
@@ -74,7 +73,7 @@ def _configured(source: QueueOptions, table: RoutingTable) -> QueueOptions | Non
 
 
 def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
-    """Return the queue of the sources: --live alone is JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD1_POOL."""
+    """Return the queue of the sources: --live alone means JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD1_POOL."""
     contact = table.settings.source_schedd
     if asked.kind != "live" or asked.name or asked.pool:
         return asked
@@ -82,16 +81,16 @@ def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
 
 
 def _contacted(asked: QueueOptions, contact: ScheddContact) -> QueueOptions:
-    """Return a live schedd as the configuration names it."""
+    """Return a live schedd as in the configuration."""
     return asked._replace(
         name=contact.name or None, pool=contact.pool or None, address_file=contact.address_file or None
     )
 
 
 def lock_path(asked: QueueOptions, table: RoutingTable) -> Path:
-    """Return JOB_ROUTER_LOCK, else a file beside the embedded queue, or of a live one in the user's state folder.
+    """Return JOB_ROUTER_LOCK, or else a file next to the embedded queue, or for a live one in the user's state folder.
 
-    Its default is $(LOCK)/..., which is a file in the root folder where the configuration does not say LOCK.
+    Its default is $(LOCK)/..., which is in the root folder if LOCK is not set.
     """
     settings = table.settings
     path = Path(settings.lock)
@@ -102,7 +101,7 @@ def lock_path(asked: QueueOptions, table: RoutingTable) -> Path:
 
 
 def report_path(lock: Path) -> Path:
-    """Return where the router that holds a lock leaves how it stands."""
+    """Return the path of the report of the router that holds a lock."""
     return lock.with_name(f"{lock.name}.status")
 
 
@@ -153,13 +152,13 @@ def _asked(job: JobId, found: Because) -> results.Asked:
 
 
 def _print_table(data: results.StatusResult, unpaired: int, clock: Clock) -> None:
-    """Print the routes, and how many jobs are not routed now for each reason."""
+    """Print the routes, and the number of jobs not routed now per reason."""
     name, router = printable(data["name"]), data["router"]
     if router is None:
-        say(f"{name}: no running router found: throttles unknown; the rest is counted from the queue")
+        say(f"{name}: no running router found, so throttles are unknown; the rest is counted from the queue")
     else:
         failed = "" if router["answered"] else ", and the queue did not answer"
-        more = f"; for {plural(router['pause'], 'poll')} more nothing is written there" if router["pause"] else ""
+        more = f"; nothing is written there for {plural(router['pause'], 'more poll')}" if router["pause"] else ""
         say(f"{name}: a router runs here; its last poll was {local_text(router['polled'], clock.zone)}{failed}{more}")
     rows = [_row(route) for route in data["routes"]]
     if rows:
@@ -173,7 +172,7 @@ def _print_table(data: results.StatusResult, unpaired: int, clock: Clock) -> Non
     if unpaired:
         say(
             f"{plural(unpaired, 'source')} of this router {'has' if unpaired == 1 else 'have'} no copy: a router that"
-            " runs is about to submit it, or gives the job back"
+            " runs will submit it, or give the job back"
         )
 
 
@@ -300,7 +299,7 @@ def _job_of(text: str) -> JobId:
 
 
 def _report(source: QueueOptions, table: RoutingTable, findings: list[Diagnostic]) -> RouterReport | None:
-    """Return what the router that runs over a queue has left; None where none does, or its file is no report."""
+    """Return the report of the router that runs over a queue; None if none runs, or the report is invalid."""
     lock = lock_path(source, table)
     try:
         found = RouterReport.read(report_path(lock))

@@ -1,4 +1,4 @@
-"""`crondor run`: the jobs of submit files on this machine, on the real clock."""
+"""`crondor run`: run the jobs of submit files on this machine, on the real clock."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def command(
     clock = clock_of(None, tz)
     end = _until(until, clock)
     if end is not None and end < clock.now - 1:
-        message = f"--until {printable(until or '')} is over: nothing is started"
-        show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
+        message = f"--until {printable(until or '')} is past: nothing is started"
+        show([Diagnostic("run-until", message, Severity.WARNING, help="write a future time, or a length such as 2h")])
     folder = _folder(paths, state)
 
     status = run(paths, folder, clock, Dialect(dialect), surroundings, once=once, until=end, is_json=format_ == "json")
@@ -100,12 +100,12 @@ def command(
 
 
 def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
-    """Refuse what cannot be run. Raises UsageError."""
+    """Check the files and --state. Raises UsageError."""
     need_processes("run")
     if not paths and state is None:
-        raise usage("name a submit file: crondor run FILE, or a queue to go on with: --state DIR")
+        raise usage("give a submit file: crondor run FILE, or a queue to continue: --state DIR")
     if "-" in paths and state is None:
-        raise usage("a file from standard input (-) needs --state DIR, where its queue is to be")
+        raise usage("a file from standard input (-) needs --state DIR for its queue")
 
 
 def _folder(paths: tuple[str, ...], state: str | None) -> Path:
@@ -115,7 +115,7 @@ def _folder(paths: tuple[str, ...], state: str | None) -> Path:
 
 
 def _until(text: str | None, clock: Clock) -> int | None:
-    """Return when --until is. Raises UsageProblem."""
+    """Return the time of --until. Raises UsageProblem."""
     if text is None:
         return None
     if _LENGTH(text):
@@ -129,12 +129,12 @@ def _until(text: str | None, clock: Clock) -> int | None:
 
 
 def path_of(path: str) -> str:
-    """Return how the queue knows a submit file."""
+    """Return the path of a submit file as stored in the queue."""
     return os.path.abspath(path) if path != "-" else "<stdin>"
 
 
 def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
-    """Read and check a submit file, whose jobs will be of a cluster. Raises CrondorError for an error of either."""
+    """Read and check a submit file for the cluster of its jobs. Raises CrondorError for an error in it."""
     host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
 
     def read(text: Source, append: Sequence[str]) -> SubmitFile:
@@ -148,7 +148,7 @@ def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: S
 
 
 PERIODIC_INTERVAL = 5
-"""Seconds between two looks at periodic_hold, periodic_release and periodic_remove of a job."""
+"""Seconds between evaluations of a job's periodic_hold, periodic_release and periodic_remove."""
 
 
 def run(
@@ -167,9 +167,9 @@ def run(
     ``once``: each job's next run only; nothing is started after ``until`` (epoch seconds). Raises CrondorError.
     """
     sources = [(path, read_source(path, FileKind.SUBMIT)) for path in paths]
-    if not is_there(folder / LOG):  # what is refused leaves no folder behind
+    if not is_there(folder / LOG):  # create no folder for an invalid file
         if not sources:
-            hint = "name a submit file as well (crondor run FILE --state DIR): its queue is made there"
+            hint = "also give a submit file (crondor run FILE --state DIR): its queue is created there"
             raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
         for number, (path, source) in enumerate(sources, start=1):
             _read(path, source, clock, number, surroundings)
@@ -177,7 +177,7 @@ def run(
     try:
         session = Session(folder, settings, time.time, SessionPlan(once=once, until=until))
     except QueueLocked as error:
-        hint = "change its jobs by crondor queue hold, release, rm or edit, or name another --state"
+        hint = "change its jobs with crondor queue hold, release, rm or edit, or use another --state"
         raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
     except Untrusted as error:
         raise error.naming("--state DIR") from None
@@ -189,7 +189,7 @@ def run(
 def _run(
     session: Session, sources: list[tuple[str, Source]], clock: Clock, surroundings: Surroundings, *, is_json: bool
 ) -> int:
-    """Submit what is new, run what there is, and return the exit status."""
+    """Submit new jobs, run the queue, and return the exit status."""
     for path, source in sources:
         _submit(session, path, source, clock, surroundings)
     view = view_of(session, clock.zone, is_json=is_json)
@@ -199,7 +199,7 @@ def _run(
 
 
 def _submit(session: Session, path: str, source: Source, clock: Clock, surroundings: Surroundings) -> None:
-    """Put the jobs of a file into the queue, unless they are there. Raises CrondorError."""
+    """Submit the jobs of a file, unless they are in the queue already. Raises CrondorError."""
     there = session.submitted(path_of(path))
     if there is not None:
         mirror = session.embedded.mirror
@@ -210,19 +210,19 @@ def _submit(session: Session, path: str, source: Source, clock: Clock, surroundi
     show(spec.findings)
     done = session.ran_at(spec.path, spec.ads)
     if done:
-        message = f"{_jobs(len(done))} of {printable(spec.label)} ran at this deferral_time already"
-        hint = "a run is not repeated: set another deferral_time, or another --state"
+        message = f"{_jobs(len(done))} of {printable(spec.label)} already ran at this deferral_time"
+        hint = "a run is not repeated: set another deferral_time, or use another --state"
         show([Diagnostic("run-done", message, Severity.WARNING, help=hint)])
     numbers = [number for number in range(len(spec.ads)) if number not in done]
     session.submit(spec.path, [spec.ads[number] for number in numbers], numbers)
 
 
 def _say_there(label: str, count: int, *, is_changed: bool) -> None:
-    what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} in the queue already: going on"
-    message = what if count else f"the jobs of {printable(label)} have all left the queue: the killed session is over"
+    what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} already in the queue: continuing"
+    message = what if count else f"the jobs of {printable(label)} have all left the queue: the earlier session is over"
     if is_changed:
-        hint = "remove them (crondor queue rm --queue DIR), or name another --state, to run the file as it is now"
-        message += ", as the file was then"
+        hint = "remove them (crondor queue rm --queue DIR), or use another --state, to run the present file"
+        message += ", from the earlier file"
         show([Diagnostic("run-changed", message, Severity.WARNING, help=hint)])
     else:
         show([Diagnostic("run-goes-on", message, Severity.NOTE)])
@@ -233,7 +233,7 @@ def _jobs(count: int) -> str:
 
 
 def _settings(clock: Clock, dialect: Dialect) -> PoolSettings:
-    """Return this machine as its jobs meet it."""
+    """Return the settings of this machine as a pool."""
     here = schedd_ad()
     with suppress(ValueError, OSError):
         here.set("Memory", os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20)

@@ -1,4 +1,4 @@
-"""The loop of `crondor run`, and what it prints: steps of the session, signals, events, the picture of a terminal."""
+"""The loop of `crondor run` and its output: session steps, signals, events, the display on a terminal."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ from crondor_cli.kit.times import local_text, relative
 if TYPE_CHECKING:
     from crondor_cli.run import results
 
-_PLAIN_WIDTH: Final = 80  # columns of a terminal that does not say
-_PACE: Final = 1.0  # seconds between two pictures
-_MOST: Final = 20  # jobs of a picture
+_PLAIN_WIDTH: Final = 80  # columns of a terminal of unknown width
+_PACE: Final = 1.0  # seconds between updates of the display
+_MOST: Final = 20  # jobs displayed
 _WIDEST_TEXT: Final = 300  # characters of a reason
 
 
 class RunLines:
-    """Lines of what happens, on stderr; nothing is drawn.
+    """Event lines on stderr, without a display.
 
-    ``pace`` is how often it wants to draw (seconds); ``is_unheard`` says that whoever read the output has gone.
+    ``pace`` is the interval of updates in seconds; ``is_unheard``: the reader of the output has gone.
     """
 
     pace = 3600.0
 
     def __init__(self, session: Session, zone: tzinfo) -> None:
-        """Take what is shown."""
+        """Take the session to show."""
         self._session = session
         self._zone = zone
         self.is_unheard = False
 
     def begin(self, running: int) -> None:
-        """Say what was found."""
+        """Print the state at the start."""
         if running:
-            self.write(f"{running} program{'' if running == 1 else 's'} of before still running")
+            self.write(f"{running} earlier program{'' if running == 1 else 's'} still running")
 
     def note(self, seen: PoolEvent) -> None:
-        """Say what has happened."""
+        """Print an event."""
         said = _SAID.get(seen.what)
         if said is not None:
             self.write(f"{self.stamp(seen.time)}  {self.name(seen.job)}  {said(self, seen)}")
@@ -65,30 +65,30 @@ class RunLines:
         self.write(shown(finding, sys.stderr))
 
     def closing(self, running: int) -> None:
-        """Say what the end waits for."""
+        """Print that running programs are waited for."""
         if running:
-            programs = "1 program runs" if running == 1 else f"{running} programs run"
-            self.write(f"ending: {programs} still; Ctrl-C once more ends {'it' if running == 1 else 'them'} at once")
+            programs = "1 program still runs" if running == 1 else f"{running} programs still run"
+            self.write(f"ending: {programs}; another Ctrl-C ends {'it' if running == 1 else 'them'} at once")
 
     def refresh(self) -> None:
-        """Draw anew."""
+        """Update the display."""
 
     def end(self, lines: Sequence[str]) -> None:
-        """Say what is left."""
+        """Print the jobs left."""
         for line in lines:
             self.write(line)
 
     def write(self, text: str) -> None:
-        """Write a line, to whoever listens."""
+        """Write a line, if anyone still reads."""
         with suppress(OSError, ValueError):
             say(text, err=True)
 
     def stamp(self, when: int) -> str:
-        """Return a time."""
+        """Return a time as text."""
         return local_text(when, self._zone)
 
     def name(self, job: PoolJob) -> str:
-        """Return what a person calls a job."""
+        """Return a readable name of a job."""
         name = string(job.ad, NAME)
         return str(job.id) if name is None else f"{job.id!s:<6} {printable(name)}"
 
@@ -97,11 +97,11 @@ class RunLines:
         return time_of(job.ad, Context(now=self._session.pool.now)) if "DeferralTime" in job.ad else None
 
     def planned(self, seen: PoolEvent) -> str:
-        """Say when a job runs next."""
+        """Return the time of a job's next run as text."""
         return f"next run {self.stamp(seen.number)}"
 
     def pid(self, job: PoolJob) -> int | None:
-        """Return the process of a job."""
+        """Return the process id of a job."""
         return self._session.programs.pid(job)
 
 
@@ -124,10 +124,10 @@ _SAID: Final[dict[PoolEventKind, Callable[[RunLines, PoolEvent], str]]] = {
 
 
 class JsonView(RunLines):
-    """One JSON object a line, on stdout."""
+    """One JSON object per line, on stdout."""
 
     def note(self, seen: PoolEvent) -> None:
-        """Write what has happened."""
+        """Write an event."""
         data: results.RunResult = {"time": seen.time, "job": str(seen.job.id), "what": seen.what.value}
         if seen.what is PoolEventKind.PLANNED:
             data["deferral_time"] = seen.number
@@ -148,13 +148,13 @@ class JsonView(RunLines):
         self._print(data)
 
     def begin(self, running: int) -> None:
-        """Say nothing: those still running come as jobs that end."""
+        """Print nothing: running programs appear when they end."""
 
     def end(self, lines: Sequence[str]) -> None:
-        """Say nothing: the events have said it."""
+        """Print nothing: the events cover it."""
 
     def closing(self, running: int) -> None:
-        """Say what the end waits for, to those who asked for it."""
+        """Print that running programs are waited for, since the user has pressed Ctrl-C."""
         if not self.is_unheard:
             super().closing(running)
 
@@ -170,17 +170,17 @@ class JsonView(RunLines):
 
 
 class LiveView(RunLines):
-    """Lines of what happens, and below them what waits and runs, drawn anew each second."""
+    """Event lines, and below them the waiting and running jobs, updated each second."""
 
     pace = _PACE
 
     def __init__(self, session: Session, zone: tzinfo) -> None:
-        """Begin with no picture."""
+        """Start without a display."""
         super().__init__(session, zone)
         self._drawn = 0
 
     def refresh(self) -> None:
-        """Draw the jobs, those that run first."""
+        """Show the jobs, those that run first at the top."""
         jobs = sorted(self._session.pool.jobs.values(), key=_order)
         height = shutil.get_terminal_size().lines
         width = drawn_columns(sys.stderr) or _PLAIN_WIDTH
@@ -193,13 +193,13 @@ class LiveView(RunLines):
         self._drawn = len(lines)
 
     def write(self, text: str) -> None:
-        """Write a line above the picture."""
+        """Write a line above the display."""
         self._put(self._erased())
         self._drawn = 0
         super().write(text)
 
     def end(self, lines: Sequence[str]) -> None:
-        """Take the picture away."""
+        """Remove the display."""
         self._put(self._erased())
         self._drawn = 0
         super().end(lines)
@@ -209,7 +209,7 @@ class LiveView(RunLines):
             say(text, err=True, nl=False, fits=False)
 
     def _erased(self) -> Visible:
-        """Return what takes the picture away, and what the terminal shows of Ctrl-C below it."""
+        """Return the sequence that erases the display, and the terminal's echo of Ctrl-C below it."""
         return Visible(f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ERASE)
 
     def _line(self, job: PoolJob) -> str:
@@ -232,7 +232,7 @@ def _order(job: PoolJob) -> tuple[int, tuple[int, int]]:
 
 
 def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> RunLines:
-    """Return the view for where the output goes."""
+    """Return the view for the output in use."""
     if is_json:
         return JsonView(session, zone)
     stream = sys.stderr
@@ -241,22 +241,22 @@ def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> RunLines:
     return RunLines(session, zone)
 
 
-_LONGEST: Final = 60.0  # seconds between two looks at the clock, which somebody may set
+_LONGEST: Final = 60.0  # seconds between readings of the clock, which may be set
 _REASON: Final = 300  # characters of a reason
 _ASKING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Loop:
-    """Runs a session until nothing is to come, or somebody asks to end."""
+    """Runs a session until nothing is left to do, or the user ends it."""
 
     def __init__(self, session: Session, view: RunLines) -> None:
-        """Take both; ``run`` does it."""
+        """Store the session and the view."""
         self._session = session
         self._view = view
         self._asked = 0
         self._failed = False
         self._is_gone = False
-        self._told: set[JobId] = set()  # whose hold has been said
+        self._told: set[JobId] = set()  # jobs whose hold has been reported
 
     def run(self) -> int:
         """Run, and return the exit status. Raises QueueIO."""
@@ -280,7 +280,7 @@ class Loop:
                 view.closing(session.programs.running)
             if self._asked > 1:
                 session.leave()
-                view.end(["left at once"])
+                view.end(["ended at once"])
                 return 130
         self._look()
         view.end(self._left())
@@ -290,12 +290,12 @@ class Loop:
         self._asked += 1
 
     def _look(self) -> None:
-        """Say it once where the queue's folder is no longer there: nothing more starts, and what runs is waited for."""
+        """Report once that the queue's folder was removed: nothing more starts, and running programs are waited for."""
         if self._session.is_there or self._is_gone:
             return
         self._failed = self._is_gone = True
         message = f"the queue in {printable(str(self._session.folder))} has been removed: nothing more is started"
-        hint = "Ctrl-C twice ends what runs still"
+        hint = "press Ctrl-C twice to end the running programs"
         self._view.say(Diagnostic("run-folder-gone", message, help=hint))
 
     def _note(self, seen: PoolEvent) -> None:
@@ -307,10 +307,10 @@ class Loop:
             self._failed |= found is not None and (found.by_signal or found.number != 0)
 
     def _left(self) -> list[str]:
-        """Return what there is to say of the jobs that stay in the queue."""
+        """Return messages about the jobs that stay in the queue."""
         session = self._session
         missed = set(session.missed())
-        lines = [f"job {job} has missed its time and stays idle: nothing starts it any more" for job in sorted(missed)]
+        lines = [f"job {job} has missed its time and stays idle: nothing will start it" for job in sorted(missed)]
         jobs = sorted(session.pool.jobs.values(), key=lambda job: job.id)
         held = [job for job in jobs if _is_held(job)]
         waiting = sum(job.is_idle and job.id not in missed for job in jobs)
@@ -322,12 +322,12 @@ class Loop:
             return lines
         folder = shlex.quote(printable(str(session.folder)))
         if waiting:
-            lines.append(f"{waiting:,} idle in {folder}: crondor run goes on with {'it' if waiting == 1 else 'them'}")
+            lines.append(f"{waiting:,} idle in {folder}: crondor run continues with {'it' if waiting == 1 else 'them'}")
         if held:
             which = str(held[0].id) if len(held) == 1 else "--constraint 'JobStatus == 5'"
             command = f"crondor queue release --queue {folder} {which}"
             them = "it" if len(held) == 1 else "them"
-            lines.append(f"{len(held):,} held in {folder}; this lets the next crondor run go on with {them}:")
+            lines.append(f"{len(held):,} held in {folder}; this lets the next crondor run continue with {them}:")
             lines.append(whole(f"  {command}"))
         return lines
 

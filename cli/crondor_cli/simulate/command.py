@@ -1,4 +1,4 @@
-"""`crondor simulate`: what a pool makes of the jobs of some submit files."""
+"""`crondor simulate`: simulate the jobs of submit files in a pool."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def simulate(simulated: Simulated, shown: SimulationOptions) -> None:
-    """Run the jobs of the files in each dialect, and show what became of them."""
+    """Simulate the jobs of the files in each dialect, and show the outcome."""
     _show_findings(simulated, shown.format_)
     views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, shown.dialects))):
@@ -55,7 +55,7 @@ def simulate(simulated: Simulated, shown: SimulationOptions) -> None:
 
 
 class _Views:
-    """What is shown and written of a simulation; what happens is that of the first dialect."""
+    """The outputs of a simulation; events and messages are those of the first dialect."""
 
     def __init__(self, simulated: Simulated, shown: SimulationOptions) -> None:
         self._simulated = simulated
@@ -83,7 +83,7 @@ class _Views:
         return [print_messages(self._simulated, self._messages if self._is_json else None)]
 
     def show(self) -> None:
-        """Show what became of the jobs."""
+        """Show the outcome of the jobs."""
         draw(lambda: _picture(self._simulated, self._lanes), self._shown.plot)
         if self._is_json:
             happened, messages = self._happened, self._messages
@@ -95,28 +95,28 @@ class _Views:
 
 
 def _show_findings(simulated: Simulated, form: str) -> None:
-    """Show what is wrong with the files; where all are refused, there is no table to show."""
+    """Show the faults of the files; if all are invalid, there is no table to show."""
     show(dict.fromkeys(simulated.findings))
     if not simulated.groups and form != "json":
         raise click.exceptions.Exit(1)
 
 
 def _progress(simulated: Simulated, dialect: Dialect) -> Callable[[int], None]:
-    """Return what says how far a simulation is; to find what would be enough it goes through the span again."""
+    """Return a function that shows the progress; the search for a sufficient time simulates the span again."""
     span = max(1, simulated.end - simulated.start)
     PROGRESS.begin(f"simulating ({dialect.value})", 100)
 
     def show_progress(reached: int) -> None:
         share = min(100, (reached - simulated.start) * 100 // span)
         if share < PROGRESS.done:
-            PROGRESS.begin("trying what would be enough", 100)
+            PROGRESS.begin("finding sufficient times", 100)
         PROGRESS.done = share
 
     return show_progress
 
 
 def _log_writer(path: str, zone: tzinfo) -> Watcher:
-    """Return what writes the events of all jobs into a file that is not there yet."""
+    """Return a watcher that writes the events of all jobs to a new file."""
     with writes(path):
         file = open(path, "x", encoding="utf-8")  # noqa: SIM115 - closed with the command
     click.get_current_context().call_on_close(file.close)
@@ -142,7 +142,7 @@ _OF_ROUTER: Final = ("sites", "wait_for_gates")
 
 
 def check_options(*, routed: bool) -> None:
-    """Refuse those of a pool with --routes, and those of a router without. Raises UsageError."""
+    """Check the options for a pool and those for a router. Raises UsageError."""
     context = click.get_current_context()
     wrong = [
         option.opts[0]
@@ -151,7 +151,7 @@ def check_options(*, routed: bool) -> None:
     ]
     if wrong and routed:
         raise click.UsageError(
-            f"{', '.join(wrong)} cannot be used with --routes: there the sites run the jobs", context
+            f"{', '.join(wrong)} cannot be used with --routes, where the sites run the jobs", context
         )
     if wrong:
         raise click.UsageError(f"{', '.join(wrong)} needs --routes FILE", context)
@@ -283,16 +283,16 @@ def command(
     """
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
-        raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
+        raise click.UsageError("--slots and --machine both define the pool: choose one", context)
     if not paths and crontab is None:
-        raise click.UsageError("name at least one submit file: crondor simulate FILE, or --crontab LINE", context)
+        raise click.UsageError("give at least one submit file: crondor simulate FILE, or --crontab LINE", context)
     check_target(pool_config)
     access_point = None
     if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=paths)
         schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:
-        raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
+        raise click.UsageError("--schedd-interval 0: a simulated schedd needs a pause between two passes", context)
     check_plot(shown.plot)
     check_options(routed=bool(shown.routes))
     pool = PoolOptions(

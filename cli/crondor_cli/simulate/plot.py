@@ -1,4 +1,4 @@
-"""A simulation as a picture, SVG or PNG: a lane of time for each job or route, and what the colours mean below."""
+"""A simulation as a picture, SVG or PNG: a lane for each job or route, and a legend below."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _WIDTH: Final = 12.0  # inches
 _LANE: Final = 0.3
 _MARGINS: Final = 1.8
 _DAY: Final = 86_400
-_TICK: Final = 0.0012  # of the width: a run of a minute in a week would be a thirtieth of a pixel
+_TICK: Final = 0.0012  # of the width: otherwise a run of a minute in a week is a thirtieth of a pixel
 _DATES: Final = 7
 
 
 def save(picture: Picture, path: str) -> None:
-    """Draw into a file, by its suffix. Raises OSError."""
+    """Draw into a file; its suffix sets the format. Raises OSError."""
     save_figure(lambda: _draw(picture), path)
 
 
@@ -47,7 +47,7 @@ def _draw(picture: Picture) -> Figure:
 
 
 def _bar(span: LaneSpan, start: int, days: float) -> tuple[float, float]:
-    """Return where a bar begins and how wide it is, in days; a short one is a tick that can be seen."""
+    """Return the start and the width of a bar in days; a short one is widened to be visible."""
     return (span.start - start) / _DAY, max((span.end - span.start) / _DAY, days * _TICK)
 
 

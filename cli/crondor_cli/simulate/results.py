@@ -17,46 +17,46 @@ class Change(TypedDict):
     """A change to a submit file that would be enough."""
 
     file: Annotated[str, "the file"]
-    line: Annotated[int | None, "the line to change; of one to add, the line before which it goes (from 1)"]
+    line: Annotated[int | None, "the line to change, or before which to add one (from 1)"]
     command: Annotated[str, "the submit command"]
-    before: Annotated[str | None, "its value; null: it is not there"]
+    before: Annotated[str | None, "its value; null: it is missing"]
     after: Annotated[int, "the value to write (seconds)"]
 
 
 class Job(JobHead):
-    """Equal jobs, and what became of their runs."""
+    """Equal jobs, and the outcome of their runs."""
 
     is_deferred: Annotated[bool, "whether they have a schedule"]
     planned: Annotated[
-        int, "how many runs the schedd of this reading planned: the sum of the seven fates, from `on_time`"
+        int, "how many runs the schedd of this reading planned: the sum of the seven outcomes, from `on_time`"
     ]
-    named: Annotated[int, "how many runs the fields name, as the manual reads them; `planned` where the job has left"]
+    named: Annotated[int, "the runs that the fields mean, as the manual reads them; `planned` if the job has left"]
     on_time: Annotated[int, "started at their time"]
     late: Annotated[int, "started after it, in the window"]
     missed_held: Annotated[int, "arrived too late: held with code 20"]
     missed: Annotated[int, "not matched in time; the schedd went on to the next time"]
-    missed_idle: Annotated[int, "not matched in time, and the job stays idle for ever"]
-    skipped: Annotated[int, "passed over while the last run went on"]
-    held: Annotated[int, "passed over while the job was on hold"]
+    missed_idle: Annotated[int, "not matched in time, and the job stays idle forever"]
+    skipped: Annotated[int, "skipped while the run before went on"]
+    held: Annotated[int, "skipped while the job was on hold"]
     starts: Annotated[int, "how often a program started"]
     evicted: Annotated[int, "ended from outside after their start"]
-    untold: Annotated[int, "ended, and the schedd was not told: the job was queued again"]
+    untold: Annotated[int, "ended without the schedd learning it: the job was queued again"]
     repeated: Annotated[
-        int, "matched for a time that had its run: the execute clock is ahead, and that run ended before its time"
+        int, "matched again for a time already run: the execute clock is ahead, and the run ended before its time"
     ]
     is_stranded: Annotated[
-        bool, "the only run is over, the job was queued again, and its window is over: it is idle for ever"
+        bool, "the only run is over, the job was queued again, and its window is over: it is idle forever"
     ]
-    idle_slot: Annotated[int, "how long slots waited for the times of jobs that were on them (seconds)"]
+    idle_slot: Annotated[int, "how long slots waited for the start times of their jobs (seconds)"]
     has_left: Annotated[bool, "whether all of them left the queue before the end"]
     hold_reason: Annotated[str | None, "why one is held at the end"]
     removed: Annotated[str | None, "why a policy took one out of the queue"]
     trouble: Annotated[Iterable[str], "why nothing can be planned"]
     enough_prep_time: Annotated[
-        int | None, "the smallest prep time with which all runs are on time; null: none, or not asked for (seconds)"
+        int | None, "the smallest prep time with which all runs are on time; null: none, or not requested (seconds)"
     ]
     enough_window: Annotated[int | None, "the smallest window with which none is missed (seconds)"]
-    changes: Annotated[Iterable[Change], "what to write; each change is enough by itself"]
+    changes: Annotated[Iterable[Change], "what to write; each change alone is enough"]
 
 
 class Reading(TypedDict):
@@ -98,41 +98,41 @@ class Message(_Sender):
     """A message between two daemons."""
 
     time: Annotated[int, "when, by the schedd's clock (epoch seconds)"]
-    job: Annotated[str | None, "cluster and proc; null: all jobs, where the router could not read the log"]
-    to: Annotated[str, "who got it: these, `negotiator`, `router` or `history`", Party]
-    what: Annotated[str, "what it is: `start`, `update`, `final`, `pull` and the like"]
+    job: Annotated[str | None, "cluster and proc; null: all jobs, if the router could not read the log"]
+    to: Annotated[str, "the receiver: these, `negotiator`, `router` or `history`", Party]
+    what: Annotated[str, "the kind of message: `start`, `update`, `final`, `pull` and others"]
     arrived: Annotated[bool, "whether it arrived"]
-    attributes: Annotated[int, "how many it has"]
-    values: Annotated[Iterable[Value], "what is new to the receiver; of a whole ad, what was expanded"]
+    attributes: Annotated[int, "the number of its attributes"]
+    values: Annotated[Iterable[Value], "the attributes new to the receiver; of a whole ad, those expanded"]
 
 
 _From = TypedDict("_From", {"from": Annotated[int, "when the jobs are submitted (epoch seconds)"]})
 
 
 class Pool(_From):
-    """What a pool makes of the jobs; without --routes."""
+    """The result of a pool; without --routes."""
 
     zone: Annotated[str, "the zone (IANA name)"]
     until: Annotated[int, "the end (epoch seconds)"]
     schedd_interval: Annotated[int, "SCHEDD_INTERVAL (seconds)"]
-    match_delay: Annotated[str, "how long matches take, as the option has it"]
-    transfer: Annotated[str, "how long the transfer of input takes, as the option has it"]
-    run_time: Annotated[str, "how long programs run, as the option has it"]
+    match_delay: Annotated[str, "how long matches take, as in the option"]
+    transfer: Annotated[str, "how long the transfer of input takes, as in the option"]
+    run_time: Annotated[str, "how long programs run, as in the option"]
     slots: Annotated[int, "how many slots there are"]
     skew: Annotated[int, "how far the execute clock is ahead (seconds)"]
     seed: Annotated[int, "the seed"]
-    machines: Annotated[Iterable[str], "the machines that are divided, as strings; empty: there are slots"]
-    exit_code: Annotated[str, "how programs end"]
-    preempt: Annotated[str | None, "when the pool takes machines back"]
+    machines: Annotated[Iterable[str], "the partitionable machines, as strings; empty: `slots` are used"]
+    exit_code: Annotated[str, "the exit codes of programs"]
+    preempt: Annotated[str | None, "when jobs are preempted"]
     fail: Annotated[Iterable[str], "the updates that fail, as strings"]
     readings: Annotated[Iterable[Reading], "the results by dialect, htcondor first"]
     diagnostics: Annotated[Iterable[Diagnostic], "all findings"]
     events: NotRequired[Annotated[Iterable[Event], "what happened in the first reading; only with `--events`"]]
-    flow: NotRequired[Annotated[Iterable[Message], "who told whom in the first reading; only with `--trace flow`"]]
+    flow: NotRequired[Annotated[Iterable[Message], "the messages in the first reading; only with `--trace flow`"]]
 
 
 class Ends(TypedDict):
-    """What became of jobs or copies."""
+    """The outcome of jobs or copies."""
 
     copies: Annotated[int, "copies that were made"]
     runs: Annotated[int, "runs of programs"]
@@ -145,33 +145,33 @@ class Ends(TypedDict):
 
 
 class RoutedJob(JobHead, Ends):
-    """Equal jobs, and what became of them."""
+    """Equal jobs, and their outcome."""
 
 
 class Route(Ends):
-    """A route, and what became of its copies."""
+    """A route, and the outcome of its copies."""
 
     route: Annotated[str, "the route"]
     limit: Annotated[
         str | None, "why it takes no more jobs at the end: `full`, `idle limit`, `throttled`; null: it does", Limit
     ]
     text: Annotated[str | None, "the same in words"]
-    throttle: Annotated[str, "how many jobs a second it takes at the end, as condor_job_router says it; `none`"]
+    throttle: Annotated[str, "its limit in jobs per second at the end, as condor_job_router prints it; `none`"]
 
 
 class NotRouted(TypedDict):
     """Jobs that are not routed at the end, for one reason."""
 
     reason: Annotated[str, "why", RouteReason]
-    route: Annotated[str | None, "the route that it is about"]
+    route: Annotated[str | None, "the route concerned"]
     count: Annotated[int, "how many"]
 
 
 class Timeline(TypedDict):
-    """The lanes that the table shows; only with `--timeline`."""
+    """The lanes of the table; only with `--timeline`."""
 
     seconds: Annotated[int, "the length of a column (seconds)"]
-    jobs: Annotated[Iterable[str], "the lane of each entry of `jobs`, a letter a column"]
+    jobs: Annotated[Iterable[str], "the lane of each entry of `jobs`, a letter per column"]
     routes: Annotated[Iterable[str], "the lane of each route"]
 
 
@@ -183,7 +183,7 @@ class RoutedEvent(TypedDict):
 
 
 class Routes(_From):
-    """What routes make of the jobs; with --routes."""
+    """The result of routes; with --routes."""
 
     zone: Annotated[str, "the zone (IANA name)"]
     until: Annotated[int, "the end (epoch seconds)"]
@@ -191,14 +191,14 @@ class Routes(_From):
     router: Annotated[str, "JOB_ROUTER_NAME"]
     polling_period: Annotated[int, "JOB_ROUTER_POLLING_PERIOD (seconds)"]
     sites: Annotated[Iterable[str], "the sites, as strings"]
-    jobs: Annotated[Iterable[RoutedJob], "the jobs of each queue statement, and what became of them"]
-    routes: Annotated[Iterable[Route], "the routes, and what became of their copies"]
+    jobs: Annotated[Iterable[RoutedJob], "the jobs of each queue statement, and their outcome"]
+    routes: Annotated[Iterable[Route], "the routes, and the outcome of their copies"]
     not_routed: Annotated[Iterable[NotRouted], "jobs that are not routed at the end"]
     diagnostics: Annotated[Iterable[Diagnostic], "all findings"]
-    timeline: NotRequired[Annotated[Timeline, "the lanes that the table shows; only with `--timeline`"]]
+    timeline: NotRequired[Annotated[Timeline, "the lanes of the table; only with `--timeline`"]]
     events: NotRequired[
-        Annotated[Iterable[RoutedEvent], "what the router says, and each change of a copy; only with `--events`"]
+        Annotated[Iterable[RoutedEvent], "the router's log, and each change of a copy; only with `--events`"]
     ]
 
 
-RESULTS = {"simulate": Result("What a pool makes of jobs; with --routes what routes do", Pool | Routes)}
+RESULTS = {"simulate": Result("The outcome of jobs in a pool, or with --routes of routes", Pool | Routes)}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def draw(picture: Callable[[], Picture], path: str | None) -> None:
-    """Draw into a file. Raises UsageError where it cannot be written, and without matplotlib."""
+    """Draw into a file. Raises UsageError if it cannot be written, and without matplotlib."""
     if path is None:
         return
     with needs_matplotlib():
@@ -44,7 +44,7 @@ def draw(picture: Callable[[], Picture], path: str | None) -> None:
 
 
 def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) -> list[Site]:
-    """Return the site of each route: as --site says, else one that runs copies as --slots and --run-time say.
+    """Return the site of each route: from --site, or running copies as --slots and --run-time say.
 
     Raises UsageProblem.
     """
@@ -69,7 +69,7 @@ def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) 
     ]
 
 
-# What a column shows, the strongest that falls into it.
+# The states of a column; the last one in this order wins.
 IDLE, HELD, WAITING, TICK, RUNNING, FAILED = range(6)
 SIGNS: Final = ".Hw|rF"
 _LEGEND: Final = (
@@ -86,10 +86,10 @@ ON_SITE: Final = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 
 
 class RouteLanes:
-    """The lanes, those of the sources first."""
+    """The lanes, with those of the sources first."""
 
     def __init__(self, found: RoutedSimulation, screen: int | None = None) -> None:
-        """Draw what happened, for a screen of so many columns, None: any."""
+        """Draw the simulation for a screen with a number of columns, None: any width."""
         clock, groups, routes = found.simulated.clock, found.simulated.groups, found.table.routes
         names = [*(group.label for group in groups), *(f"at {route.name}" for route in routes)]
         self.labels = [printable(name) for name in names]
@@ -106,7 +106,7 @@ class RouteLanes:
             since[step.job] = step
 
     def texts(self) -> list[str]:
-        """Return the lanes as signs."""
+        """Return the lanes as characters."""
         return ["".join(SIGNS[state] for state in lane.columns) for lane in self.lanes]
 
     def lines(self) -> list[str]:
@@ -114,7 +114,7 @@ class RouteLanes:
         return [self.axis.heading(_LEGEND), *self.axis.rows(self.labels, self.texts())]
 
     def _last(self, step: StatusStep, end: int) -> None:
-        """Draw a status from its step on; a run that fills no column is a tick, a failure is a moment."""
+        """Draw a status from its step on; a run shorter than a column is a tick, a failure is a point."""
         state = _state(step)
         span = LaneSpan(step.time, step.time if state == FAILED else end, state)
         is_short = state == RUNNING and end - step.time < self.axis.seconds
@@ -123,7 +123,7 @@ class RouteLanes:
             self.lanes[number].keep(span)
 
     def _of(self, step: StatusStep) -> list[int]:
-        """Return the lanes that a step shows in; a copy's shows in its source's too."""
+        """Return the lanes of a step; a copy's step is also in its source's lane."""
         lanes = [self._of_job[job] for job in (step.job, step.source) if job in self._of_job]
         return lanes + ([self._of_route[step.route]] if step.route in self._of_route else [])
 
@@ -139,7 +139,7 @@ def _state(step: StatusStep) -> int:
 
 
 def _ends(found: RoutedSimulation) -> Iterator[StatusStep]:
-    """Yield the end of the time for each job that is there then, and for each that was gone with its last step."""
+    """Yield the end of the simulation as a step for each remaining job, and the last step of each job that left."""
     there = set(found.pool.schedd.mirror)
     last = {step.job: step for step in found.chronicle.steps}
     for job, step in last.items():
@@ -147,7 +147,7 @@ def _ends(found: RoutedSimulation) -> Iterator[StatusStep]:
 
 
 def print_table(found: RoutedSimulation, lanes: RouteLanes | None) -> None:
-    """Print what became of the jobs and of the copies of each route, and with ``lanes`` a line of time for each."""
+    """Print the outcome of the jobs and of the copies of each route, and with ``lanes`` a timeline of each."""
     zone, simulated = found.simulated.clock.zone, found.simulated
     start, end = (local_text(time, zone) for time in (simulated.start, found.end))
     say(f"{plural(simulated.job_count, 'job')} from {start} until {end}")
@@ -195,7 +195,7 @@ def _left(found: RoutedSimulation) -> list[tuple[RouteReason, str, int]]:
 
 
 def print_events(found: RoutedSimulation) -> None:
-    """Print what the router did, and what became of the copies at their sites."""
+    """Print the router's actions, and the outcome of the copies at their sites."""
     zone = found.simulated.clock.zone
     for time, text in _events(found):
         say(f"{local_text(time, zone)}  {text}")
@@ -261,7 +261,7 @@ def _fates(fates: JobEnds) -> results.Ends:
 
 
 def run(simulated: Simulated, options: SimulationOptions) -> None:
-    """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
+    """Simulate the jobs of some files, and print the outcome; exit with 1 if not all completed."""
     zone = simulated.clock.zone
     table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)
     sites = sites_of(table, options.sites, simulated.settings)

@@ -1,4 +1,4 @@
-"""What `crondor simulate` is given: files, a crontab line, and the options of the pool."""
+"""The input of `crondor simulate`: files, a crontab line, and the options of the pool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SimulationOptions(NamedTuple):
-    """What is wanted: the routes and sites of a router, other dialects next to htcondor's, advice, and views."""
+    """The outputs wanted: the routes and sites of a router, dialects besides htcondor, advice, and views."""
 
     routes: tuple[str, ...]
     sites: tuple[str, ...]
@@ -38,23 +38,23 @@ class SimulationOptions(NamedTuple):
     format_: str
 
 
-_OBJECTS = 100_000  # made and not freed between two searches for garbage
+_OBJECTS = 100_000  # objects created between two garbage collections
 
 
 class SimulatedFiles(NamedTuple):
-    """A crontab line that is simulated as well, and what submit files may use besides their own text."""
+    """A crontab line to simulate as well, and what submit files may use besides their own text."""
 
     crontab: str | None = None
     surroundings: Surroundings = Surroundings()
     access_point: AccessPoint | None = None
 
     def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
-        """Return a submit file, for None that of the crontab line. Raises CrondorError, UsageError if unreadable."""
+        """Return a submit file, or for None the crontab line. Raises CrondorError, UsageError if unreadable."""
         source = self._line() if path is None else read_source(path, FileKind.SUBMIT)
         return read_description(source, "-" if path is None else path, self.surroundings, start, zone, host=host)
 
     def read_into(self, simulated: Simulated, paths: Sequence[str]) -> None:
-        """Read submit files and the crontab line; what is wrong with one is a finding, and the others count."""
+        """Read submit files and the crontab line; faults of one are findings, and the others are simulated."""
         host = host_of(self.access_point)._replace(schedd_interval=simulated.settings.schedd_interval)
         named = (*paths, *([] if self.crontab is None else [None]))
         for path in PROGRESS.counted(named, "reading", "files"):
@@ -77,9 +77,9 @@ class SimulatedFiles(NamedTuple):
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Look for circles of garbage less often: a simulation leaves none, and looking takes a quarter of the time.
+    """Collect garbage less often: a simulation leaves no cycles, and collecting takes a quarter of the time.
 
-    The process is the command's own; the library leaves it alone.
+    This affects the process of the command; the library does not do it.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], _OBJECTS) if before[0] else 0, *before[1:])
@@ -90,7 +90,7 @@ def few_collections() -> Iterator[None]:
 
 
 def begun(pool: PoolOptions, clock: Clock, days: int, access_point: AccessPoint | None) -> Simulated:
-    """Return a simulation of some days that has no jobs yet. Raises UsageProblem for a setting that cannot be read."""
+    """Return a simulation of some days without jobs. Raises UsageProblem for an invalid setting."""
     try:
         return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock, access_point)
     except CrondorError as error:

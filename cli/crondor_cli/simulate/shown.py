@@ -1,4 +1,4 @@
-"""A simulation as text, as lines of events and messages, and as JSON (`crondor config schema simulate`)."""
+"""A simulation as text, events, messages and JSON (`crondor config schema simulate`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Picture(NamedTuple):
-    """What is drawn: lanes with their labels, and the colour and the name of each state, the strongest last."""
+    """A drawing: lanes with labels, and the colour and name of each state, the strongest last."""
 
     title: str
     axis: TimeAxis
@@ -37,16 +37,16 @@ class Picture(NamedTuple):
 
 
 COLUMNS: Final = 72
-_FEWEST: Final = 24  # columns of a lane, however narrow the terminal
-MOST_SPANS: Final = 5000  # of a lane that are kept to the second
+_FEWEST: Final = 24  # columns of a lane, even in a narrow terminal
+MOST_SPANS: Final = 5000  # spans of a lane stored to the second
 _MARGINS: Final = 4  # columns before the label and after it
-_DATE: Final = 12  # columns from one date to the next
-_MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # from one tick to the next
-_DAYS: Final = (1, 2, 7, 14, 28, 91, 182, 364)  # the same
+_DATE: Final = 12  # columns between dates
+_MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # between ticks
+_DAYS: Final = (1, 2, 7, 14, 28, 91, 182, 364)  # between ticks
 
 
 class LaneSpan(NamedTuple):
-    """A state that lasted, from and to epoch seconds; a moment ends when it begins."""
+    """A state from and to epoch seconds; a moment has equal ends."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class LaneSpan(NamedTuple):
 
 
 class TimeAxis(NamedTuple):
-    """A span of time (epoch seconds), and the zone that its dates are shown in."""
+    """A span of time (epoch seconds), and the zone for its dates."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ class TimeAxis(NamedTuple):
     columns: int = COLUMNS
 
     def fitting(self, labels: Iterable[str], screen: int | None) -> TimeAxis:
-        """Return an axis whose lanes come after their labels on a screen of so many columns, None: on any."""
+        """Return an axis that fits next to the labels on a screen with a number of columns, None: any width."""
         if screen is None:
             return self
         room = screen - _MARGINS - max(map(columns_of, labels), default=0)
@@ -71,7 +71,7 @@ class TimeAxis(NamedTuple):
 
     @property
     def seconds(self) -> int:
-        """How many seconds a column stands for."""
+        """The number of seconds per column."""
         return max(1, -(-(self.end - self.start) // self.columns))
 
     def heading(self, legend: str) -> str:
@@ -80,13 +80,13 @@ class TimeAxis(NamedTuple):
         return f"Timeline, {start} to {end}, {length(self.seconds, 2)} a column: {legend}"
 
     def rows(self, labels: Sequence[str], lanes: Iterable[str]) -> list[str]:
-        """Return the lanes after their labels, and the dates below them."""
+        """Return the lanes after their labels, and below them the dates."""
         wide = max(map(columns_of, labels), default=0)
         made = [f"  {padded(label, wide)}  {lane}" for label, lane in zip(labels, lanes, strict=True)]
         return [*made, f"  {'':<{wide}}  {self._dates()}".rstrip()] if made else []
 
     def _dates(self) -> str:
-        """Return month, day and time of day, each below the column that it falls into."""
+        """Return month, day and time of day, below their columns."""
         line = ""
         for apart in (_DATE, _DATE // 2, _DATE // 4):
             for time in self.ticks(apart * self.seconds):
@@ -98,48 +98,48 @@ class TimeAxis(NamedTuple):
         return line
 
     def ticks(self, apart: int) -> list[int]:
-        """Return round times of the zone's clock (epoch seconds), so many seconds apart at least."""
+        """Return round times of the zone's clock (epoch seconds), at least a number of seconds apart."""
         step = next((60 * minutes for minutes in _MINUTES if 60 * minutes >= apart), DAY)
         days = next((days for days in _DAYS if days * DAY >= apart), -(-apart // DAY))
         found: list[int] = []
         day = datetime.combine(datetime.fromtimestamp(self.start, self.zone).date(), datetime.min.time())
         while day.replace(tzinfo=self.zone).timestamp() <= self.end:
-            if (day.toordinal() - 1) % days == 0:  # whole weeks begin on Mondays
+            if (day.toordinal() - 1) % days == 0:  # whole weeks start on Mondays
                 found += [int(_at(day, second, self.zone)) for second in range(0, DAY, step)]
             day += timedelta(1)
         return sorted({time for time in found if self.start <= time <= self.end})
 
 
 def _at(day: datetime, second: int, zone: tzinfo) -> float:
-    """Return when the clock shows a time of a day, for one that it skips as much later."""
+    """Return when the clock shows a time of a day; a skipped time is as much later."""
     return (day + timedelta(seconds=second)).replace(tzinfo=zone).timestamp()
 
 
 class Lane:
-    """One line of time: as many columns as there are, however long the span, and the first spans to the second."""
+    """One timeline with a fixed number of columns; the first spans are also stored to the second."""
 
     def __init__(self, axis: TimeAxis) -> None:
-        """Begin with state 0 from end to end."""
+        """Start with state 0 throughout."""
         self.columns = [0] * axis.columns
         self.spans: list[LaneSpan] = []
         self._axis = axis
 
     def mark(self, span: LaneSpan) -> None:
-        """Draw a state; the strongest that falls into a column is what it shows."""
+        """Draw a state; a column shows the strongest state in it."""
         axis = self._axis
         first, last = ((time - axis.start) // axis.seconds for time in (span.start, span.end))
         for column in range(max(0, first), min(axis.columns - 1, last) + 1):
             self.columns[column] = max(self.columns[column], span.state)
 
     def keep(self, span: LaneSpan) -> None:
-        """Keep a state to the second, if there is room."""
+        """Store a state to the second, if there is room."""
         if span.state and len(self.spans) < MOST_SPANS:
             self.spans.append(span)
 
 
 MOST_LANES: Final = 50
 
-# What a column shows, the strongest that falls into it.
+# The states of a column; the strongest one wins.
 IDLE, WAITING, TICK, RUNNING, LATE, HELD, MISSED = range(7)
 SIGNS: Final = ".w|rLHM"
 _LEGEND: Final = "w waits on its slot, | a run shorter than a column, r runs, L started late, M missed, H held, . idle"
@@ -153,10 +153,10 @@ COLOURS: Final = {
 
 
 class Lanes:
-    """Each job's line of time: as many columns as there are, however long the span and however many the runs."""
+    """Each job's timeline, with a fixed number of columns however long the span and however many the runs."""
 
     def __init__(self, simulated: Simulated) -> None:
-        """Begin with idle jobs."""
+        """Start with idle jobs."""
         self._simulated = simulated
         clock = simulated.clock
         whole = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)
@@ -165,7 +165,7 @@ class Lanes:
         self._since: dict[int, tuple[int, int]] = {}
 
     def note(self, seen: PoolEvent) -> None:
-        """Take note of something that has happened."""
+        """Record an event."""
         number = self._simulated.numbers[seen.job.id]
         if number >= MOST_LANES:
             return
@@ -185,14 +185,14 @@ class Lanes:
             self._since[number] = after, seen.time
 
     def close(self) -> None:
-        """Draw what lasts until the end."""
+        """Draw the states that last until the end."""
         for number, (state, since) in self._since.items():
             self._last(number, since, self._simulated.end, state)
         self._since.clear()
 
     @property
     def labels(self) -> list[str]:
-        """What the lanes are called."""
+        """The labels of the lanes."""
         return [group.label for group in self._simulated.groups[:MOST_LANES]]
 
     def lane(self, number: int) -> Lane:
@@ -210,14 +210,14 @@ class Lanes:
         return made
 
     def _moment(self, number: int, time: int, state: int) -> None:
-        """Draw what has no length."""
+        """Draw a moment."""
         span = LaneSpan(time, time, state)
         self._lanes[number].mark(span)
         if state != TICK:
             self._lanes[number].spans.append(span)
 
     def _last(self, number: int, start: int, end: int, state: int) -> None:
-        """Draw a state that has lasted; a run that fills no column is a tick."""
+        """Draw a state that has ended; a run shorter than a column is a tick."""
         is_short = state == RUNNING and end - start < self.axis.seconds
         lane = self._lanes[number]
         lane.mark(LaneSpan(start, end, TICK if is_short else state))
@@ -237,7 +237,7 @@ _STATES: Final = {
 
 
 def print_happenings(simulated: Simulated, into: list[results.Event] | None) -> Watcher:
-    """Return what prints each thing that happens, or keeps it for JSON."""
+    """Return a watcher that prints each event, or collects it for JSON."""
 
     def note(seen: PoolEvent) -> None:
         said = _said(seen, simulated)
@@ -268,11 +268,11 @@ _COLUMNS = {
     "late": RunOutcome.LATE,
     "missed": RunOutcome.MISSED,
     "missed, held": RunOutcome.MISSED_HELD,
-    "idle for ever": RunOutcome.MISSED_IDLE,
+    "idle forever": RunOutcome.MISSED_IDLE,
     "skipped": RunOutcome.SKIPPED,
     "on hold": RunOutcome.HELD,
 }
-_MOST_NAMED = 3  # jobs that the same is said of
+_MOST_NAMED = 3  # jobs named in one message
 _ALWAYS = ("on time", "late", "missed", "skipped")
 _READINGS = {
     Dialect.HTCONDOR: "what the schedd of HTCondor 25.14 does",
@@ -282,7 +282,7 @@ _READINGS = {
 
 
 def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
-    """Print what was simulated, a table for each dialect, what to change, and the lines of time."""
+    """Print the simulation's settings, a table for each dialect, suggested changes, and the timelines."""
     lines = _head(simulated)
     for dialect, results in simulated.sides.items():
         named = [simulated.named(g, r.outcome) for g, r in zip(simulated.groups, results, strict=True)]
@@ -319,12 +319,12 @@ def _head(simulated: Simulated) -> list[str]:
 
 
 def _computed(outcome: JobOutcome) -> int:
-    """Return how many times the schedd computed; a repeated one is the same time again."""
+    """Return how many times the schedd computed; a repeat of the same time does not count."""
     return outcome.planned - outcome.repeated
 
 
 def _table(simulated: Simulated, results: list[SimulatedResult], named: list[int]) -> list[str]:
-    """Return the fates of all jobs, and where they differ both what the fields name and what the schedd computes."""
+    """Return the outcomes of all jobs, with the runs that the fields mean and the schedd computes if they differ."""
     shown = {
         name: fate
         for name, fate in _COLUMNS.items()
@@ -359,34 +359,34 @@ def _notes(simulated: Simulated, results: list[SimulatedResult], named: list[int
 
 
 def _others(outcome: JobOutcome, named: int) -> list[str]:
-    """Say that the schedd computes other times than the fields name."""
+    """Return a message if the schedd computes other times than the fields mean."""
     computed = _computed(outcome)
     if computed == named:
         return []
     return [
-        f"the fields name {plural(named, 'run')}, and the schedd computes {plural(computed, 'time')}: see crondor next"
+        f"the fields mean {plural(named, 'run')}, but the schedd computes {plural(computed, 'time')}: see crondor next"
     ]
 
 
 def _named(labels: list[str]) -> list[str]:
-    """Return the jobs that the same is said of, the first of them by name."""
+    """Return the jobs that share a message, the first of them by name."""
     more = len(labels) - _MOST_NAMED
     names = ", ".join(labels[:_MOST_NAMED])
     return [f"{names}{f' and {more} more' if more > 0 else ''}:"]
 
 
 def _skipped(count: int, group: Group, simulated: Simulated) -> str:
-    """Say why runs are skipped: the job still runs when their time comes."""
-    text = f"{plural(count, 'run')} skipped: the run before was not over"
+    """Return why runs are skipped: the job still runs at their time."""
+    text = f"{plural(count, 'run')} skipped: the previous run was not over"
     lengths, period = simulated.settings.run_time, _period(group)
     if period is None or lengths.shape is not Shape.UNIFORM or lengths.high < period:
         return text
     takes = f"{lengths.high} s" if lengths.low == lengths.high else f"up to {lengths.high} s"
-    return f"{text}; a run takes {takes}, and the schedule asks for one every {period} s"
+    return f"{text}; a run takes {takes}, but the schedule has one every {period} s"
 
 
 def _period(group: Group) -> int | None:
-    """Return the shortest time between two runs of the schedule in seconds, None where nothing repeats it."""
+    """Return the shortest time between two runs of the schedule in seconds, None if it does not repeat."""
     with suppress(CrondorError):
         found = JobSchedule.from_submit(group.jobs.values).recurrence
         return None if found is None else found.gaps().shortest
@@ -404,12 +404,14 @@ def _state(group: Group, simulated: Simulated, outcome: JobOutcome) -> list[str]
     if outcome.evicted:
         said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
     if outcome.untold:
-        said.append(f"{plural(outcome.untold, 'run')} ended, and the schedd was not told: the job was queued again")
+        said.append(f"{plural(outcome.untold, 'run')} ended without the schedd learning it: the job was queued again")
     if outcome.repeated:
         what = plural(outcome.repeated, "run")
-        said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
+        said.append(f"{what} too many: the machine's clock is ahead, and the previous run ended before its time")
     if outcome.is_stranded:
-        said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
+        said.append(
+            "queued again after its run, then idle forever: its window is over and Requirements no longer match"
+        )
     return said + _ending(outcome)
 
 
@@ -419,7 +421,7 @@ def _ending(outcome: JobOutcome) -> list[str]:
     if outcome.removed:
         return [f"removed before the end: {printable(outcome.removed)}"]
     if outcome.has_left:
-        return ["has left the queue before the end: on_exit_remove is not set, or not false then"]
+        return ["left the queue before the end: on_exit_remove is not set, or was not false"]
     return []
 
 
@@ -429,9 +431,9 @@ def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list
         return []
     tried = (("prep time", enough.prep_time, "then all on time"), ("window", enough.window, "then none missed"))
     found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds]
-    said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
+    said = [f"sufficient for all runs that can start: {', '.join(found)}"] if found else []
     none = [name for name, seconds, _ in tried if seconds is None]
-    said += [f"no {' and no '.join(none)} would have been enough"] if none else []
+    said += [f"no {' and no '.join(none)} would have been sufficient"] if none else []
     return said + [whole(str(change)) for change in simulated.changes(group, result)]
 
 
@@ -511,7 +513,7 @@ _LONGEST = 60  # characters of a value
 
 
 def print_messages(simulated: Simulated, into: list[results.Message] | None) -> Listener:
-    """Return what prints each message, or keeps it for JSON."""
+    """Return a listener that prints each message, or collects it for JSON."""
 
     def note(message: Message) -> None:
         job = message.job
