@@ -480,9 +480,9 @@ def test_a_schedule_that_the_schedd_hangs_on_is_left_out(cron: Callable[..., str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name the schedule, in one way: FILES"),
-        (["docs"], "'docs' holds no *.sub"),
-        (["*/5 * * * *"], "'*/5 * * * *' is no file: a crontab line goes in quotes after --crontab"),
+        ([], "give the schedule in one way: FILES"),
+        (["docs"], "'docs' has no *.sub"),
+        (["*/5 * * * *"], "'*/5 * * * *' is not a file: put a crontab line in quotes after --crontab"),
         (["no.sub"], "cannot read 'no.sub': No such file"),
         (["a\0b"], "cannot read 'a\\x00b'"),
         (["-", "-"], "standard input (-) can be read only once"),

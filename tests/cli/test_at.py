@@ -76,7 +76,7 @@ def test_what_is_shown_for_a_number_reads_back_as_it(epoch: int, zone: str) -> N
         ("1795239000000", "thirteen are milliseconds"),
         ("2027-03-28 02:30", "does not exist here"),
         ("31 feb 2027", "no date of the calendar"),
-        ("", "no time is given"),
+        ("", "the time is missing"),
         ("two hours", "`two` is not a word of a time"),
         ("2027-02-30", "no date of the calendar"),
         ("9999-01-01", "outside 1970 to 2200"),

@@ -50,21 +50,18 @@ def test_a_project_takes_up_checking() -> None:
     """What was there is written down; lines move; a new fault fails, and only it is shown; what is mended is told."""
     assert check("jobs").status == 1
     written = check("jobs", "--baseline", KNOWN, "--update-baseline")
-    assert (written.status, written.out) == (0, "known.json: 2 findings of 2 files are known now\n")
+    assert (written.status, written.out) == (0, "known.json: 2 findings of 2 files recorded\n")
     quiet = check("jobs", "--baseline", KNOWN)
-    assert (quiet.status, quiet.out) == (0, "2 files checked: nothing new; the baseline knows 2\n")
+    assert (quiet.status, quiet.out) == (0, "2 files checked: no new findings; 2 in the baseline\n")
     write("jobs/a.sub", "# moved", "", *LINES[:-1], "cron_month = 13", "queue")
     found = check("jobs", "--baseline", KNOWN)
     assert found.status == 1
     assert [line for line in found.lines if "[CRN" in line] == [found.lines[0]]
     assert found.lines[0].startswith("jobs/a.sub:9:14: error: month 13 is out of range")
-    assert found.lines[-1] == "2 files checked: 1 error; the baseline knows 2 more"
+    assert found.lines[-1] == "2 files checked: 1 error; 2 more in the baseline"
     write("jobs/a.sub", *(line.replace("60", "0") for line in LINES))
     mended = check("jobs", "--baseline", KNOWN)
-    assert (mended.status, mended.err) == (
-        0,
-        "1 finding of known.json is there no more: --update-baseline forgets them\n",
-    )
+    assert (mended.status, mended.err) == (0, "1 finding of known.json is gone: --update-baseline removes them\n")
     check("jobs", "--baseline", KNOWN, "--update-baseline")
     assert [row["file"] for row in known()] == ["jobs/b.sub"]
 
@@ -115,7 +112,7 @@ def test_what_is_known_is_counted_and_not_shown() -> None:
     assert check("jobs", "--baseline", KNOWN, "--format", "sarif").data["runs"][0]["results"] == []
     assert check("jobs", "--baseline", KNOWN, "--format", "github").out == ""
     assert check("jobs", "--baseline", KNOWN, "--statistics").lines == [
-        "2 files checked: nothing new; the baseline knows 2"
+        "2 files checked: no new findings; 2 in the baseline"
     ]
 
 
@@ -135,14 +132,14 @@ def test_the_setting_names_a_baseline_below_its_file(monkeypatch: pytest.MonkeyP
     assert check(config=True).status == 0
     refused = check("--update-baseline", config=True)
     assert refused.status == 2
-    assert "no setting names one to write" in refused.err
+    assert "a setting cannot choose a file to write" in refused.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--update-baseline",), "--update-baseline needs --baseline FILE"),
-        (("--baseline", "none.json"), "there is no baseline 'none.json': --update-baseline writes it"),
+        (("--baseline", "none.json"), "there is no baseline 'none.json': create it with --update-baseline"),
         (("--baseline", "jobs/a.sub"), "jobs/a.sub:1:1: this is not JSON"),
         (("--baseline", "jobs/a.sub", "--update-baseline"), "jobs/a.sub:1:1: this is not JSON"),
         (("--baseline", "jobs"), "cannot read 'jobs'"),

@@ -137,7 +137,7 @@ def test_a_router_starts_without_config(folder: Path, monkeypatch: pytest.Monkey
     [
         (("--config-root", "none"), "cannot read 'none': No such file or directory"),
         (("--config-root", "jobs.ads"), "cannot read 'jobs.ads': Not a directory"),
-        (("--config-root", "image"), "/etc/condor-ce/condor_config is there: add --ce"),
+        (("--config-root", "image"), "/etc/condor-ce/condor_config exists: add --ce"),
         ((*ENTRYPOINT, "--config", "/etc/none"), "cannot read '/etc/none': No such file or directory"),
         ((*ENTRYPOINT, "--job", "1.0"), "--job needs --effective FILE"),
         ((*ENTRYPOINT, "--effective", "jobs.ads", "--job", "9.0"), "'jobs.ads' has no job 9.0"),

@@ -77,15 +77,15 @@ def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name the schedule, in one way: FILES"),
-        (["--spec", "a", "--crontab", "* * * * *"], "name the schedule, in one way"),
-        (["--spec", "a", "--minute", "5"], "name the schedule, in one way"),
-        (["--crontab", "* * * * *", "--hour", "5"], "name the schedule, in one way"),
-        (["a", "--crontab", "* * * * *"], "name the schedule, in one way"),
+        ([], "give the schedule in one way: FILES"),
+        (["--spec", "a", "--crontab", "* * * * *"], "give the schedule in one way"),
+        (["--spec", "a", "--minute", "5"], "give the schedule in one way"),
+        (["--crontab", "* * * * *", "--hour", "5"], "give the schedule in one way"),
+        (["a", "--crontab", "* * * * *"], "give the schedule in one way"),
         (["no.sub"], "cannot read 'no.sub': No such file"),
-        (["*/5 * * * *"], "'*/5 * * * *' is no file: a crontab line goes in quotes after --crontab"),
-        (["@daily"], "'@daily' is no file: a crontab line goes in quotes after --crontab: crondor "),
-        (["30", "2", "*", "*", "*"], "'30' is no file: a crontab line goes in quotes after --crontab"),
+        (["*/5 * * * *"], "'*/5 * * * *' is not a file: put a crontab line in quotes after --crontab"),
+        (["@daily"], "'@daily' is not a file: put a crontab line in quotes after --crontab: crondor "),
+        (["30", "2", "*", "*", "*"], "'30' is not a file: put a crontab line in quotes after --crontab"),
         (["--crontab", "0", "6", "*", "*", "1"], "a crontab line goes in quotes after --crontab"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_bad_value_of_an_option_is_wrong_usage(arguments: list[str], said: str
         ("../../etc/passwd", "write an IANA name"),
         ("right/UTC", "write an IANA name"),
         ("x" * 1000, "too long to be the name of a zone"),
-        ("", "no zone is given"),
+        ("", "the zone is missing"),
     ],
 )
 def test_an_unknown_zone_is_guessed(name: str, said: str) -> None:
@@ -298,7 +298,7 @@ def test_what_is_no_file_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.Monk
     Path("folder").mkdir()
     for name, said in [
         ("missing.sub", "cannot read 'missing.sub': No such file or directory"),
-        ("folder", "'folder' holds no *.sub, *.submit, *.jdl"),
+        ("folder", "'folder' has no *.sub, *.submit, *.jdl"),
         ("", "cannot read '': No such file or directory"),
         ("x" * 5000, "File name too long"),
         ("\x1b[31mred", r"'\x1b[31mred' matches no file"),

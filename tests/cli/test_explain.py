@@ -513,7 +513,7 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
         (["--until", "yesterday"], "--until is not later than now"),
         (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
-        (["--hour", "5"], "name the schedule, in one way"),
+        (["--hour", "5"], "give the schedule in one way"),
         (["0 7 * * *"], "a crontab line goes in quotes after --crontab"),
     ],
 )

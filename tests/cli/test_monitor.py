@@ -168,7 +168,7 @@ def test_which_queue_is_asked(command: tuple[str, ...]) -> None:
     """No command looks into a queue that nobody named."""
     result = crondor(*command, env={"CRONDOR_QUEUE": ""})
     assert (result.status, result.out) == (2, "")
-    assert "name the queue: --live (the schedd that runs here)" in result.err
+    assert "give the queue: --live (the schedd that runs here)" in result.err
 
 
 LOG = """\

@@ -40,7 +40,7 @@ def test_a_fix_is_shown_with_its_finding() -> None:
     found = check()
     assert found.status == 1
     assert "= fix: MaxIdleJobs in place of MaxIdelJobs (--fix)" in found.out
-    assert found.lines[-1] == "1 file checked: 3 warnings; [*] --fix cures 3"
+    assert found.lines[-1] == "1 file checked: 3 warnings; [*] 3 fixable with --fix"
     assert [each["code"] for each in check("--format", "json").data["files"][0]["findings"] if each["fix"]] == [
         "CRN627",
         "CRN629",

@@ -106,8 +106,8 @@ def test_what_is_left_out_is_said() -> None:
     )
     found = run("--once")
     assert (found.status, found.out) == (0, "")
-    assert "routes.conf:4:32: error: route Site1 is left out: invalid REQUIREMENTS" in found.err
-    assert "route Site2 is left out: " in found.err
+    assert "routes.conf:4:32: error: route Site1 is rejected: invalid REQUIREMENTS" in found.err
+    assert "route Site2 is rejected: " in found.err
     found = run()
     assert (found.status, found.out) == (2, "")
     assert "--now is for --once and --dry-run" in found.err

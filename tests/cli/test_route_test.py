@@ -171,7 +171,7 @@ def test_wrong_usage() -> None:
     assert crondor("route", "test", "a", "--record", "--config", "old.conf", "-o", "b").status == 2
     assert tried("--ads", "x").status == 2
     Path("routes.toml").write_text(TESTS.replace('config = ["old.conf"]', ""), encoding="utf-8")
-    assert "name its files with --config FILE" in crondor("route", "test", "routes.toml", "--config-root", ".").err
+    assert "give its files with --config FILE" in crondor("route", "test", "routes.toml", "--config-root", ".").err
 
 
 def test_what_is_written_reads_as_it_was() -> None:

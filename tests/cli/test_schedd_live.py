@@ -79,7 +79,7 @@ def test_two_queues_are_one_too_many(stand_in: StandIn) -> None:
     """As everywhere."""
     result = schedd(stand_in, "hold", "--live", "--queue", "q", "1.0")
     assert result.status == 2
-    assert "name different queues: choose one" in result.err
+    assert "exclude each other: choose one" in result.err
 
 
 def test_what_was_submitted_before_an_error_is_said(stand_in: StandIn, tmp_path: Path) -> None:

@@ -220,8 +220,8 @@ def test_a_monitor_writes_nowhere() -> None:
     [
         (("router", "--system", "--", "--liv"), "Did you mean '--live'?"),
         (("router", "--system", "--", "--once"), "--once ends the command"),
-        (("router", "--system", "--"), "name the queue: --live"),
-        (("monitor", "--system", "--"), "name the queue: --live"),
+        (("router", "--system", "--"), "give the queue: --live"),
+        (("monitor", "--system", "--"), "give the queue: --live"),
         (("router", "--", "--live"), "for whom: --system or --user"),
         (("router", "--system", "--user"), "choose one of --system and --user"),
         (("run", "--user", "--run-as", "root", "--", "a.sub"), "go with --system"),

@@ -117,15 +117,15 @@ def test_pyproject_may_be_spelled_in_many_ways(text: str, home: Path) -> None:
         ("slots = 3", "1:1", "did you mean simulate.slots?"),
         ("[chek]\nselect = []", "1:2", "there is no setting chek"),
         ("[check]\nselct = []", "2:1", "did you mean check.select?"),
-        ("check.select = 'CRN1'", "1:1", "check.select must be a list of texts"),
+        ("check.select = 'CRN1'", "1:1", "check.select must be a list of strings"),
         ("check = 3", "1:1", "check is a table: [check]"),
         ("\nschedd-interval = true", "2:1", "must be a number"),
         ("schedd-interval = 99999999", "1:1", "not in the range"),
         ("tz = 'Mars/Base'", "1:1", "Mars/Base"),
         ("dialect = 'cron'", "1:1", "'cron' is not one of"),
         ("[check]\nstrict = 1", "2:1", "must be true or false"),
-        ("tz = [", "2:1", "this is no TOML"),
-        ("tz = 'UTC'\ntz = 'UTC'", "", "this is no TOML"),
+        ("tz = [", "2:1", "this is not TOML"),
+        ("tz = 'UTC'\ntz = 'UTC'", "", "this is not TOML"),
         ("allow-dir = " + "[" * 50_000, "1:1", "nested too deeply"),
     ],
 )
@@ -206,7 +206,7 @@ def test_a_project_names_nothing_outside_of_its_folder(setting: str, name: str, 
         path.write_text(f"{before}{setting} = {value}\n")
         err = crondor("config").err
         assert f"{path}:1:" in err
-        assert f"warning: {named} is ignored: a project's own file names nothing outside of its folder" in err
+        assert f"warning: {named} is ignored: a project's own file may only name paths in its folder" in err
         assert shown()[setting][0] == (None if setting == "check.baseline" else ["below"])
         path.unlink()
     (home / "user" / "crondor" / "crondor.toml").write_text(f"{setting} = {value}\n")

@@ -149,8 +149,8 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
         (("--rules", "r", "-", "-"), "standard input (-) can be read only once"),
         (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
-        (("--rules", "r", "a", "--output", "a", "--force"), "--output 'a' is read, too"),
-        (("--rules", "r", "--output", "r", "--force"), "--output 'r' is read, too"),
+        (("--rules", "r", "a", "--output", "a", "--force"), "--output 'a' is also read"),
+        (("--rules", "r", "--output", "r", "--force"), "--output 'r' is also read"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,1 +1,1 @@
-"""What the commands share: options, settings, files, jobs, queues, tables, the screen."""
+"""Shared by the commands: options, settings, files, jobs, queues, tables, the screen."""

@@ -1,4 +1,4 @@
-"""Ads in files: read one by one or by several processes, and what is found in them."""
+"""Ads in files, read singly or by several processes, and the findings about them."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _CHUNK = 1 << 16
 
 
 def chunks(path: str) -> Iterator[str]:
-    """Yield the text of a file of ads, or of standard input for ``-``, piece by piece; bytes of no UTF-8 are kept.
+    """Yield the text of a file of ads, or of standard input for ``-``, in pieces; invalid UTF-8 is preserved.
 
-    Raises what byte_chunks raises, and UsageError for a file that is unmistakably of another kind.
+    Raises what byte_chunks raises, and UsageError for a file that is clearly of another kind.
     """
     return _checked(byte_chunks(path), path)
 
 
 def _checked(pieces: Iterable[bytes], path: str) -> Iterator[str]:
-    """Yield the text of bytes. Raises UsageError where they are unmistakably of another kind than ads."""
+    """Yield the text of bytes. Raises UsageError if they are clearly not ads."""
     is_first = True
     for text in decoded(pieces):
         if is_first:
@@ -46,7 +46,7 @@ def _checked(pieces: Iterable[bytes], path: str) -> Iterator[str]:
 
 
 def decoded(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Yield the text of bytes; those that are no UTF-8 are kept."""
+    """Decode bytes piece by piece; invalid UTF-8 is preserved."""
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     for piece in pieces:
         yield decoder.decode(piece)
@@ -94,14 +94,14 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def name_of(path: str) -> str:
-    """Return the name that messages call a file by."""
+    """Return the name of a file in messages."""
     return "<stdin>" if path == "-" else path
 
 
 def ads_in(
     path: str, report: Callable[[Diagnostic], None], form: Format | None = None, mode: ReadMode = ReadMode.LAZY
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a file in any form, Parquet too, and report what is wrong.
+    """Yield the ads of a file in any form, also Parquet, and report faults.
 
     Raises UsageError, and what read_parquet raises.
     """
@@ -113,16 +113,16 @@ def ads_in(
 
 
 def ad_of(path: str, mode: ReadMode) -> ClassAd:
-    """Return the one ad of a file.
+    """Return the only ad of a file.
 
-    Raises CrondorError for faults, none or a second one; UsageError if the file cannot be read.
+    Raises CrondorError for faults, no ad or several ads; UsageError if the file cannot be read.
     """
     parts: list[str] = []
     size = 0
     for chunk in chunks(path):
         parts.append(chunk)
         size += len(chunk)
-        if size > MAX_AD:  # the reader says so
+        if size > MAX_AD:  # reading reports it
             break
     return read_ad(Source("".join(parts), name_of(path)), mode=mode)
 
@@ -149,10 +149,10 @@ def mode_of(lenient: bool) -> ReadMode:
     return ReadMode.DAEMON if lenient else ReadMode.STRICT
 
 
-SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work
-FEW: Final = 8  # chunks, 2 MB or 60 ms of work: to fork two processes and to fill them takes 20 to 40 ms
+SIZE: Final = 1 << 18  # bytes of a chunk: 10 ms of work
+FEW: Final = 8  # chunks, 2 MB or 60 ms of work: forking two processes and filling them takes 20 to 40 ms
 _MOST: Final = 1 << 20  # bytes without an empty line
-_BEGINNING: Final = 4096  # characters that tell the form
+_BEGINNING: Final = 4096  # characters used to detect the form
 _ENDS: Final = (b"\n\n", b"\r\n\r\n")
 _BOM: Final = "\ufeff"
 
@@ -160,11 +160,11 @@ _Made = TypeVar("_Made")
 Report: TypeAlias = Callable[[Diagnostic], None]
 
 
-# A text in the ``-long`` form is cut at empty lines, where an ad ends whatever stands in it. What cannot be cut so is
-# read by one process, in its turn: the other forms, ads read as the daemon does (it drops what follows a bad line, and
-# may end at it), and a text without an empty line for too long.
+# A text in the ``-long`` form is split at empty lines, which end an ad in any case. Everything else is read by one
+# process, in order: the other forms, ads read as the daemon does (which drops the rest after a bad line), and long
+# texts without an empty line.
 class AdChunk(NamedTuple):
-    """Whole ads of a ``-long`` text: what it is called, the line that they begin at, and their bytes."""
+    """Whole ads of a ``-long`` text: its name, their first line, and their bytes."""
 
     name: str
     line: int
@@ -172,46 +172,46 @@ class AdChunk(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A finding, at its place among what was made."""
+    """A finding, in order among the results."""
 
     diagnostic: Diagnostic
 
 
 class NearAd:
-    """An ad in the process that has read it; another one gets the line that it begins at, for ``SharedAds.again``."""
+    """An ad in the process that read it; another process gets its first line, for ``SharedAds.again``."""
 
     __slots__ = ("ad", "line")
 
     def __init__(self, ad: ClassAd | None, line: int) -> None:
-        """Take the ad, None in another process."""
+        """Store the ad, None in another process."""
         self.ad = ad
         self.line = line
 
     @classmethod
     def of(cls, ad: ClassAd) -> NearAd:
-        """Take an ad of this process."""
+        """Return a reference to an ad of this process."""
         return cls(ad, 0 if ad.place is None else ad.place.line)
 
     def __reduce__(self) -> tuple[type[NearAd], tuple[None, int]]:
-        """Send the line alone."""
+        """Send only the line."""
         return NearAd, (None, self.line)
 
 
 def own_ad(near: NearAd) -> ClassAd:
-    """Return an ad that this process has read. Raises ValueError where another one has."""
+    """Return an ad that this process has read. Raises ValueError if another process has."""
     if near.ad is None:
         raise ValueError(f"the ad of line {near.line} is another process's")
     return near.ad
 
 
 class SharedAds(Generic[_Made]):
-    """How ads are read, and what ``make`` makes of them; it is given some of them, and to whom it reports findings.
+    """Reads ads and applies ``make``, which gets some of the ads, and a function to report findings.
 
-    It must know nothing of the ads before: each chunk may be another process's.
+    ``make`` must not depend on earlier ads: each chunk may go to another process.
     """
 
     def __init__(self, make: Callable[[Iterator[ClassAd], Report], Iterator[_Made]], mode: ReadMode) -> None:
-        """Take what says so."""
+        """Store the function and the mode."""
         self._make = make
         self._mode = mode
         self._chunk: AdChunk | None = None
@@ -220,7 +220,7 @@ class SharedAds(Generic[_Made]):
     def made(
         self, parts: Iterable[AdChunk | Alone[_Made | Found]], report: Report, jobs: int | None
     ) -> Generator[_Made, None, None]:
-        """Yield what is made of the parts in their order, and report what was found on the way."""
+        """Yield the results for the parts in order, and report their findings."""
         sharing = Sharing(self._of_chunk, few=FEW, on_task=self._begin)
         with closing(sharing.in_order(parts, jobs)) as events:
             for each in events:
@@ -230,7 +230,7 @@ class SharedAds(Generic[_Made]):
                     yield each
 
     def again(self, line: int) -> ClassAd:
-        """Return the ad that begins at a line, of the chunk of which something was yielded last: it is read anew."""
+        """Return the ad that starts at a line of the chunk in use; it is read again."""
         if not self._again and self._chunk is not None:
             chunk = self._chunk
             ads = self._read((chunk.data,), chunk.name, chunk.line, lambda _found: None)
@@ -242,15 +242,15 @@ class SharedAds(Generic[_Made]):
         self._again.clear()
 
     def alone(self, ads: Callable[[Report], Iterator[ClassAd]]) -> Alone[_Made | Found]:
-        """Return a part that one process reads."""
+        """Return a part to be read by one process."""
         return Alone(lambda: self._events(ads))
 
     def parts(
         self, pieces: Iterator[bytes], name: str, form: Format | None = None
     ) -> Iterator[AdChunk | Alone[_Made | Found]]:
-        """Yield the parts of a text; without a form it is detected by the beginning.
+        """Yield the parts of a text; without a form it is detected from the start of the text.
 
-        Raises UsageError for a text that is unmistakably of another kind.
+        Raises UsageError for a text that is clearly of another kind.
         """
         held, pieces = _begun(pieces)
         if form is None:
@@ -285,11 +285,11 @@ class SharedAds(Generic[_Made]):
         return self._events(lambda report: self._read((chunk.data,), chunk.name, chunk.line, report))
 
     def _read(self, pieces: Iterable[bytes], name: str, line: int, report: Report) -> Iterator[ClassAd]:
-        """Return the ads of a ``-long`` text from a line on."""
+        """Return the ads of a ``-long`` text, whose first line has a number."""
         return read_ads(decoded(pieces), Format.LONG, self._mode, name=name, report=report, line=line)
 
     def _events(self, ads: Callable[[Report], Iterator[ClassAd]]) -> Iterator[_Made | Found]:
-        """Yield what is made of ads, and what was found on the way."""
+        """Yield results and findings in the order in which they occur."""
         found: list[Found] = []
 
         def report(diagnostic: Diagnostic) -> None:
@@ -307,7 +307,7 @@ class SharedAds(Generic[_Made]):
 
 
 def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first bytes of a text that are not blank alone, and those after them."""
+    """Return the first bytes of a text that are not just blanks, and the rest."""
     held = b""
     for piece in pieces:
         held += piece
@@ -317,13 +317,13 @@ def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _form(begun: bytes) -> Format:
-    """Return the form of a text that begins so, as read_ads() tells it."""
+    """Return the form of a text from its start, as detected by read_ads()."""
     text = begun.decode("utf-8", "surrogateescape")
     return detect(text.removeprefix(_BOM).lstrip()[:_BEGINNING])
 
 
 def _end(data: bytes) -> int:
-    """Return where the last whole ad of bytes ends, 0 if none does."""
+    """Return the end of the last whole ad in bytes, 0 if there is none."""
     for sign in _ENDS:
         at = data.rfind(sign)
         if at >= 0:
@@ -335,20 +335,20 @@ _MOST_FAULTS = 20
 
 
 class FirstFaults:
-    """The first faults, and how many ``more`` there are; a stream of any length takes no more memory.
+    """The first faults, and the number of ``more``, in bounded memory.
 
-    ``is_bad``: one of all of them is an error.
+    ``is_bad``: at least one of all faults is an error.
     """
 
     def __init__(self, most: int = _MOST_FAULTS) -> None:
-        """Begin with none; ``most`` are kept."""
+        """Start empty; ``most`` faults are stored."""
         self.shown: list[Diagnostic] = []
         self.more = 0
         self.is_bad = False
         self._most = most
 
     def add(self, found: Diagnostic) -> None:
-        """Keep a fault, or count it."""
+        """Store a fault, or count it."""
         self.is_bad = self.is_bad or found.severity is Severity.ERROR
         if len(self.shown) < self._most:
             self.shown.append(found)
@@ -356,27 +356,27 @@ class FirstFaults:
             self.more += 1
 
     def listed(self) -> list[Diagnostic]:
-        """Return those that were kept, and a last one that says how many more there are."""
+        """Return the stored faults, and a last one with the number of others."""
         if not self.more:
             return self.shown
         severity = Severity.ERROR if self.is_bad else Severity.WARNING
         return [*self.shown, Diagnostic("more-faults", f"{self.more:,} more faults like these", severity)]
 
 
-_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
+_MOST_SHOWN = 10_000  # different findings remembered, so that each is shown once
 
 
 class AdFindings:
-    """Shows each finding once, however many ads have it; ``failed``: there was one that counts."""
+    """Shows each finding once, however many ads have it; ``failed``: at least one counted."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self.failed = False
         self._left_out = 0
         self._shown: set[Diagnostic] = set()
 
     def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
-        """Show what was not shown yet; without ``counts`` only an error makes the status 1."""
+        """Show new findings; without ``counts`` only an error makes the status 1."""
         for each in found:
             self.failed = self.failed or counts or each.severity is Severity.ERROR
             if each in self._shown:
@@ -388,6 +388,6 @@ class AdFindings:
             show([each])
 
     def end(self) -> None:
-        """Say how many were not shown."""
+        """Report the number of findings not shown."""
         if self._left_out:
             show([Diagnostic("more-faults", f"{self._left_out:,} more findings like these", Severity.WARNING)])

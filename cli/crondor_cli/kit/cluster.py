@@ -1,4 +1,4 @@
-"""Work shared out among the workers of a Dask cluster that runs already (extra ``cluster``)."""
+"""Work shared among the workers of a running Dask cluster (extra ``cluster``)."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ import click
 
 from crondor.diagnostics import printable
 
-_PATIENCE: Final = 30  # seconds until a scheduler has answered, and a worker has come
-# What answers depend on: the same releases there as here, if they are here.
+_PATIENCE: Final = 30  # seconds until a scheduler answers and a worker is available
+# Packages that results depend on: the same releases there as here, if installed here.
 _ALIKE: Final = ("crondor", "pcre2", "tzdata", "holidays")
 
 _release = metadata.version
 
 
 class ClusterProblem(click.ClickException):
-    """A cluster cannot do the work; what was printed is correct, but may be incomplete."""
+    """A failure of a cluster; the output so far is correct, but may be incomplete."""
 
     exit_code = 2
 
 
 class _Answer:
-    """What a worker is to answer."""
+    """The answer of a worker."""
 
     def __init__(self, future: Any) -> None:  # noqa: ANN401 - distributed has no types
         self._future = future
 
     def result(self) -> Any:  # noqa: ANN401
-        """Wait for it; errors of the work itself are part of an answer. Raises ClusterProblem."""
+        """Wait for the result; errors of the work itself are part of it. Raises ClusterProblem."""
         with _losses():
             return self._future.result()
 
 
 @contextmanager
 def _losses() -> Iterator[None]:
-    """Raise ClusterProblem for whatever distributed raises in the block."""
+    """Raise ClusterProblem for all exceptions of distributed in the block."""
     try:
         yield
     except ClusterProblem:
         raise
-    except Exception as error:  # noqa: BLE001 - it has many errors, and not one base
-        message = f"the cluster was lost, the output is not complete ({type(error).__name__})"
+    except Exception as error:  # noqa: BLE001 - its exceptions have no common base
+        message = f"the cluster was lost, and the output is incomplete ({type(error).__name__})"
         raise ClusterProblem(message) from None
 
 
 class Workers(NamedTuple):
-    """The workers of a cluster: ``submit`` gives a task to one, ``size`` returns how many tasks run at a time now."""
+    """The workers of a cluster: ``submit`` sends a task to one, ``size`` returns the number of concurrent tasks."""
 
     submit: Callable[[Any], Any]
     size: Callable[[], int]
@@ -60,19 +60,19 @@ class Workers(NamedTuple):
 
 @contextmanager
 def workers_of(address: str, do: Callable[[Any, Any], Any], work: Callable[[Any], Iterable[Any]]) -> Iterator[Workers]:
-    """Give the workers of a scheduler, which call ``do`` with ``work`` and each task; ``work`` is sent to them once.
+    """Yield the workers of a scheduler, which call ``do`` with ``work`` and each task; ``work`` is sent to them once.
 
-    Tasks of a worker that is lost are done by another one. Raises ClusterProblem for a cluster that does not answer, or
-    whose workers differ from this process in what answers depend on.
+    Tasks of a lost worker are repeated by another. Raises ClusterProblem for a cluster that does not answer, or whose
+    workers have other versions than this process.
     """
     try:
-        make: Any = import_module("distributed").Client  # optional, and it takes half a second
+        make: Any = import_module("distributed").Client  # optional, and takes half a second
     except ImportError as error:
         message = f"--cluster needs distributed ({printable(str(error))}): pip install '.[cluster]' in a clone"
         raise ClusterProblem(message) from None
     for name in [*logging.root.manager.loggerDict]:
         if name.startswith("distributed"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what it has to say comes as an error
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # its failures are raised as errors
     try:
         client = make(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:  # TypeError: tls:// without its configuration
@@ -91,7 +91,7 @@ def workers_of(address: str, do: Callable[[Any, Any], Any], work: Callable[[Any]
 
 
 def _check(client: Any) -> None:  # noqa: ANN401 - distributed has no types
-    """Raise ClusterProblem where there are no workers, or some that differ, with what each lacks."""
+    """Raise ClusterProblem if there are no workers, or if some differ, with their differences."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except (TimeoutError, futures.TimeoutError):
@@ -109,12 +109,12 @@ def _check(client: Any) -> None:  # noqa: ANN401 - distributed has no types
 
 
 def _different(client: Any, name: str, here: str, there: dict[str, object]) -> Iterator[str]:  # noqa: ANN401
-    """Yield what is different at each worker."""
+    """Yield the differences of each worker."""
     if all(found == here for found in there.values()):
         return
     names = client.run(lambda dask_worker: str(dask_worker.name))
     for address, found in sorted(there.items()):
         if found != here:
             worker = printable(names.get(address, ""))
-            has = f"it has {printable(found)}" if isinstance(found, str) else "it is not installed there"
+            has = f"it has {printable(found)}" if isinstance(found, str) else "it is missing there"
             yield f"worker {worker} ({printable(address)}): {name} {here} is needed, {has}"

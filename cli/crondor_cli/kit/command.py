@@ -1,4 +1,4 @@
-"""Commands and groups of commands: help, wrong usage, settings as defaults."""
+"""Commands and groups of commands: help, usage errors, settings as defaults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MEANT: Final = {
     "--out": "--output",
     "--overwrite": "--force",
 }
-"""Words of other programs for what has another name here."""
+"""Other programs' words for options that have another name here."""
 
 RENAMED: Final = {
     "prev": "next --previous",
@@ -47,23 +47,23 @@ RENAMED: Final = {
     "queue next": "next --queue",
     "route match": "route explain",
 }
-"""Commands of earlier versions, and what each is now."""
+"""Commands of earlier versions, with their new names."""
 
 
 class CommandMissing(click.UsageError):
-    """A group was called without a command: its help, on stderr."""
+    """A group was called without a command: the error is its help, on stderr."""
 
     def __init__(self, ctx: click.Context) -> None:
-        """Take the help of the group."""
+        """Store the help of the group."""
         super().__init__(ctx.get_help(), ctx)
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Write the help and nothing else."""
+        """Write the help only."""
         (file or sys.stderr).write(f"{self.message}\n")
 
 
 def no_such_option(error: click.NoSuchOption, command: click.Command, ctx: click.Context) -> click.UsageError:
-    """Return what to say of an option that is not there: the one that other programs call so, or that is like it."""
+    """Return the error for an unknown option, with the option of that meaning or a similar name."""
     known = [name for param in command.get_params(ctx) for name in param.opts if name.startswith("--")]
     meant = _MEANT.get(error.option_name)
     bare = {name.lstrip("-"): name for name in known}
@@ -74,7 +74,7 @@ def no_such_option(error: click.NoSuchOption, command: click.Command, ctx: click
 
 
 def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageError:
-    """Return what to say of something that has to be given: its choices in one line."""
+    """Return the error for a missing parameter, with its choices on one line."""
     kind = None if error.param is None else error.param.type
     if not (isinstance(error.param, click.Option) and isinstance(kind, click.Choice)):
         return error
@@ -83,29 +83,29 @@ def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageErr
 
 
 def need_processes(name: str) -> None:
-    """Refuse a command that forks, or acts as other users. Raises UsageError on Windows."""
+    """Raise UsageError on Windows for a command that forks, or acts as other users."""
     if not hasattr(os, "fork"):
-        raise usage(f"crondor {name} needs a system with processes as Linux has them")
+        raise usage(f"crondor {name} needs a system with Linux-like processes")
 
 
 INTERRUPTED = 130
-"""The exit status of a command that Ctrl-C has ended, as shells have it."""
+"""The exit status of a command ended with Ctrl-C, as in shells."""
 
 
 class Command(click.Command):
-    """A command with an example, which its help shows below the line that says what it does.
+    """A command with an example, which its help shows below the summary.
 
-    A command that takes long shows its progress on a terminal, unless it ``is_endless``: it runs until it is stopped.
+    A slow command shows its progress on a terminal, unless it ``is_endless``: it runs until it is stopped.
     """
 
     def __init__(self, *args: Any, example: str = "", is_endless: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - click's
-        """Keep the example, a line or several; everything else is click's."""
+        """Store the example, one or more lines; the rest is click's."""
         super().__init__(*args, **kwargs)
         self.example = example
         self.is_endless = is_endless
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options; for one that is not there, name the one that other programs call so, or that is like it."""
+        """Parse the options; for an unknown option suggest one of that meaning or a similar name."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -114,7 +114,7 @@ class Command(click.Command):
             raise missing(error, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
-        """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""
+        """Run the command with a progress display; Ctrl-C ends it with 130 and a clean line."""
         PROGRESS.start(is_wanted=not (self.is_endless or ctx.params.get("quiet")))
         try:
             return super().invoke(ctx)
@@ -126,7 +126,7 @@ class Command(click.Command):
             PROGRESS.stop()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """Write what the command does, the example, and the rest."""
+        """Write the summary, the example, and the rest."""
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
         formatter.write_paragraph()
         with formatter.indentation():
@@ -148,9 +148,9 @@ HELP = frozenset({"-h", "-help", "--help"})
 
 
 def prepare(ctx: click.Context, name: str, command: click.Command, args: Sequence[str]) -> None:
-    """Give a command of a group the shared options, and the settings as its defaults.
+    """Give a command of a group the shared options, and settings as defaults.
 
-    One that is asked for its help among ``args`` gets none: settings that are wrong must not keep the help away.
+    With --help among ``args`` there are no settings: invalid settings must not prevent the help.
     """
     if all(param.name != _COLOR for param in command.params):
         command.params += shared_options(hidden=True)
@@ -159,12 +159,12 @@ def prepare(ctx: click.Context, name: str, command: click.Command, args: Sequenc
 
 
 def is_without_config(ctx: click.Context) -> bool:
-    """Say whether --no-config was given."""
+    """Return whether --no-config was given."""
     return bool(ctx.meta.get(_NO_CONFIG))
 
 
 def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
-    """Return --color and --no-config: they go before a command, and after it, where its help does not repeat them."""
+    """Return --color and --no-config, which may be before or after a command; its help does not repeat them."""
     color = click.Option(
         [f"--{_COLOR}"],
         type=click.Choice(COLORS),
@@ -187,7 +187,7 @@ def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
 
 
 def _choose_screen(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-    """Keep the choice that stands nearest to the command, and the width that is set."""
+    """Store the choice nearest to the command, and the configured width."""
     if ctx.parent is None:
         SCREEN.color, SCREEN.width = value or "auto", None
         ctx.meta[_COLOR] = value
@@ -205,7 +205,7 @@ def _forget(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 class Defaults(MutableMapping[str, Any]):
-    """The settings by the names of a command's parameters, looked for when the first of them is asked for."""
+    """The settings by the names of a command's parameters, loaded on first use."""
 
     def __init__(self, command: click.Command, *, is_wanted: bool) -> None:
         """Take the command; one that is only completed reads no file."""
@@ -230,11 +230,11 @@ class Defaults(MutableMapping[str, Any]):
         return key != _NO_CONFIG and key in self._found()
 
     def __iter__(self) -> Iterator[str]:
-        """Go over the parameters that are set."""
+        """Iterate over the parameters with settings."""
         return iter(self._found())
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return their number."""
         return len(self._found())
 
     def __setitem__(self, key: str, value: Any) -> None:  # noqa: ANN401 - as click wants it
@@ -242,16 +242,16 @@ class Defaults(MutableMapping[str, Any]):
         self._found()[key] = value
 
     def __delitem__(self, key: str) -> None:
-        """Take one away."""
+        """Delete one."""
         del self._found()[key]
 
 
 class LazyGroup(click.Group):
-    """Loads a subcommand on demand, and guesses at a mistyped one.
+    """Loads a subcommand on demand, and suggests corrections.
 
     ``modules`` maps a name to one line of help and its module: ``module`` for its ``command``, or ``module:name``;
     ``unlisted`` has further ones.
-    ``default`` is the command that is meant where none is named.
+    ``default`` is the command used if none is given.
     """
 
     def __init__(
@@ -262,18 +262,18 @@ class LazyGroup(click.Group):
         default: str | None = None,
         **kwargs: Any,  # noqa: ANN401 - click's
     ) -> None:
-        """Keep the tables; everything else is click's."""
+        """Store the tables; the rest is click's."""
         super().__init__(*args, **kwargs)
         self._modules = modules
         self._all = {**modules, **(unlisted or {})}
         self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the names in the table's order."""
+        """Return the names in the order of the table."""
         return list(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
-        """Import and return a command, None for a name that is not in the table."""
+        """Import and return a command, None if it is not in the table."""
         if cmd_name not in self._all:
             return None
         place, line = self._all[cmd_name]
@@ -285,7 +285,7 @@ class LazyGroup(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse to do nothing, with the help; for an option that is not there, name the one that is like it."""
+        """Show the help without arguments; suggest an option for an unknown one."""
         if self._default is not None and not HELP.intersection(args[:1]) and (not args or args[0].startswith("-")):
             args = [self._default, *args]
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
@@ -298,7 +298,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse an unknown name with the nearest one, as a usage error."""
+        """Raise a usage error with the most similar name for an unknown command."""
         if args and not args[0].startswith("-") and args[0] not in self._all:
             self._refuse_renamed(ctx, args)
             close = similar(args[0], self._modules)
@@ -311,7 +311,7 @@ class LazyGroup(click.Group):
 
     @staticmethod
     def _refuse_renamed(ctx: click.Context, args: list[str]) -> None:
-        """Refuse the name that a command had in an earlier version. Raises UsageError."""
+        """Raise UsageError for a command's name in an earlier version."""
         group = ctx.command_path.split()[1:]
         for size in (2, 1):
             words = " ".join([*group, *args[:size]])

@@ -40,9 +40,9 @@ from crondor_cli.kit.screen import usage
 
 
 def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
-    """Return what a configuration may name: below its own folders, the allowed ones, and those of HTCondor's packages.
+    """Return the files a configuration may name: in its own folders, allowed ones, and those of HTCondor's packages.
 
-    In a tree it is all of the tree, and for this host's own configuration all of the host.
+    In a tree it may name all files of the tree, and for this host's own configuration all files of the host.
     """
     if config.tree is not None:
         return Files(["/"], base="/", tree=config.tree)
@@ -53,7 +53,7 @@ def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
 
 
 class ConfigReader:
-    """Reads a configuration, as it is deployed; ``sources`` are the files that were named, in their order."""
+    """Reads a configuration as it is deployed; ``sources`` are the given files, in order."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class ConfigReader:
         subsystem: str = "JOB_ROUTER",
         version: tuple[int, int, int] = VERSION,
     ) -> None:
-        """Take what the command line says; ``subsystem`` and ``version`` are those of the daemon that reads it.
+        """Take the options; ``subsystem`` and ``version`` are those of the daemon that reads it.
 
-        Raises UsageError for a tree that is none.
+        Raises UsageError for an invalid tree.
         """
         self._config = config
         self._subsystem, self._version = subsystem, version
@@ -78,9 +78,9 @@ class ConfigReader:
         self.sources: list[Source] = []
 
     def read(self, texts: Iterable[tuple[str, Source]] | None = None) -> Configuration:
-        """Read all of it; ``texts`` are the named files, where the caller has read them already.
+        """Read all of it; ``texts`` are the given files, if the caller has already read them.
 
-        Raises CrondorError for a file that is no text, UsageError for one that cannot be read, and where there is no
+        Raises CrondorError for a file that is not text, UsageError for an unreadable file, and if there is no
         configuration.
         """
         made = read_config(
@@ -104,7 +104,7 @@ class ConfigReader:
         return with_variables(made, self._environ) if self._config.is_host else made
 
     def named(self) -> Iterator[tuple[str, Source]]:
-        """Yield the files that are named, or else the root file of the tree or of this host; each with its path.
+        """Yield the given files, or else the root file of the tree or of this host; each with its path.
 
         Raises as ``read`` does.
         """
@@ -114,7 +114,7 @@ class ConfigReader:
             yield path, found
 
     def tried(self) -> Iterator[tuple[str, Source | CrondorError]]:
-        """Yield the named files as ``named`` does; for one that is no text, why. Raises UsageError."""
+        """Yield the given files as ``named`` does; for a file that is not text, the error. Raises UsageError."""
         root = None if self._config.paths else self._root()
         check_stdin(*self._config.paths)
         for path in self._config.paths if root is None else (root,):
@@ -131,7 +131,7 @@ class ConfigReader:
             return error
 
     def _root(self) -> str | None:
-        """Return the root file; None: CONDOR_CONFIG says that there is none. Raises UsageError where none is there."""
+        """Return the root file; None: CONDOR_CONFIG declares that there is none. Raises UsageError if it is missing."""
         config = self._config
         if config.is_entrypoint:
             return ROOT
@@ -143,11 +143,11 @@ class ConfigReader:
             except OSError as error:
                 raise file_problem("read", config.tree, error) from None
         if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
-            beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
+            beside = f"; {ROOT} exists: add --ce" if self._is_entrypoint_there() else ""
             where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "
             asked = "" if config.tree is not None else f"{VARIABLE} is not set, and "
             message = (
-                f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with {config.option} FILE{beside}"
+                f"{where}{asked}none of {', '.join(PLACES)} exists; give its files with {config.option} FILE{beside}"
             )
             raise usage(message)
         if root is not None and config.tree is None:
@@ -162,11 +162,11 @@ class ConfigReader:
         return True
 
     def _is_inside(self, path: str) -> bool:
-        """Whether a path is one of the tree: an absolute one; the others are of the working directory."""
+        """Whether a path belongs to the tree: if it is absolute; relative paths belong to the working directory."""
         return self._config.tree is not None and path.startswith("/")
 
     def _included(self, path: str) -> Files:
-        """Return what a file may include."""
+        """Return the files that a file may include."""
         if self._config.is_host or self._is_inside(path) or not self._config.paths:
             return self._files.based(_folder(path))
         return files_of(path, self._folders)
@@ -177,7 +177,7 @@ class ConfigReader:
         return frozenset(self._files.real(path) if self._is_inside(path) else os.path.realpath(path) for path in inside)
 
     def _detected(self) -> Mapping[str, str]:
-        """Return the defaults; for this host with its names, which are unknown for another."""
+        """Return the defaults; for this host with its names, which are unknown for others."""
         if not self._config.is_host:
             return DEFAULTS
         host = socket.gethostname()
@@ -198,7 +198,7 @@ def _folder(path: str) -> str:
 
 
 class ConfigCommand(Command):
-    """A command without arguments; for a file named alone, the error says how to name it."""
+    """A command without arguments; for a file alone, the error shows the option to give it with."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse a command line. Raises UsageError."""
@@ -213,7 +213,7 @@ class ConfigCommand(Command):
                 raise
             named = [word for each in others for word in ("--config", each)]
             words = [printable(quote(each)) for each in (*without(given, others), *named)]
-            raise click.UsageError(f"name the file with --config: {ctx.command_path} {' '.join(words)}", ctx) from error
+            raise click.UsageError(f"give the file with --config: {ctx.command_path} {' '.join(words)}", ctx) from error
 
 
 _AUTOFORMAT = re.compile(r"--?(?:af|autoformat)(?::(.*))?", re.DOTALL).fullmatch
@@ -223,11 +223,11 @@ class OneDashCommand(Command):
     """A command whose long options may be written with one dash; -af[:OPTIONS] takes all words up to the next dash."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - click's
-        """Take -help, too."""
+        """Also accept -help."""
         super().__init__(*args, context_settings={"help_option_names": ["--help", "-help", "-h"]}, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments as if they had two dashes."""
+        """Parse the arguments as if they had two dashes."""
         takes_value = {
             name: not option.is_flag and not option.count
             for option in self.get_params(ctx)
@@ -238,9 +238,9 @@ class OneDashCommand(Command):
 
 
 def two_dashes(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator[str]:
-    """Yield arguments with two dashes before long names; ``takes_value`` says of an option whether a value follows.
+    """Yield arguments with two dashes before long names; ``takes_value`` says whether an option takes a value.
 
-    A value is left as it is, whatever it looks like.
+    A value is unchanged, whatever it looks like.
     """
     words = list(args)
     while words:
@@ -264,7 +264,7 @@ def two_dashes(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator
 
 
 def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
-    """Return words in their order, each of ``others`` left out once, the last that is like it."""
+    """Return words in order without ``others``: for each of those, the last equal word is removed."""
     left = list(reversed(words))
     for each in others:
         left.remove(each)
@@ -278,15 +278,15 @@ config_option = options_of(config_options, include_option)
 def load_config(
     config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str] = (), context: Context | None = None
 ) -> Configuration:
-    """Read a configuration as it is deployed: each file, and after it those that it names, in HTCondor's order.
+    """Read a configuration as it is deployed: each file, followed by the files that it names, in HTCondor's order.
 
-    Raises CrondorError for a file that is no text, UsageError for one that cannot be read and where there is none.
+    Raises CrondorError for a file that is not text, UsageError for an unreadable file and if there is none.
     """
     return ConfigReader(config_of(config), allow_dirs, context).read()
 
 
 def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> Configuration:
-    """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""
+    """Return the knobs of configuration files. Raises UsageError for an unreadable file, and InvalidText."""
     found: Configuration | None = None
     for path in paths:
         folder = str(Path(path).resolve().parent)

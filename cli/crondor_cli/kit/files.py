@@ -1,4 +1,4 @@
-"""The files that a command line names: reading, writing, and which submit files are meant."""
+"""The files on a command line: read and write them, and find submit files."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ STDIN = "<stdin>"
 
 OWN_FILE = "crondor.toml"
 PROJECT_FILE = "pyproject.toml"
-VARIABLES = "CRONDOR_"  # what the names of our variables begin with
+VARIABLES = "CRONDOR_"  # prefix of our variables
 MOST_SETTINGS = 1 << 20  # bytes of a file of settings
 
 
-# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
+# A table or a key of [tool.crondor], in any TOML spelling; most files have only other tools, and are not parsed.
 _SECTION = r"""(?m)^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)"""
 
 
 def system_file() -> str | None:
-    """Return the file that sets something for all users of this host, None where there is no /etc."""
+    """Return the file of settings for all users of this host, None if there is no /etc."""
     return f"/etc/{OWN_FILE}" if os.name == "posix" else None
 
 
@@ -48,7 +48,7 @@ def user_folder() -> str:
 
 
 def folders_upwards(folder: str | None = None) -> Iterator[str]:
-    """Yield a folder (None: the current one) and those around it, up to the root; none where it has been removed."""
+    """Yield a folder (None: the current one) and its parents, up to the root; none if it was removed."""
     try:
         folder = os.getcwd() if folder is None else os.path.abspath(folder)
     except OSError:
@@ -61,12 +61,12 @@ def folders_upwards(folder: str | None = None) -> Iterator[str]:
 
 
 def may_say(project: str) -> bool:
-    """Say whether the text of a pyproject.toml may have a section of ours."""
+    """Return whether the text of a pyproject.toml may have a section of ours."""
     return "crondor" in project and re.search(_SECTION, project) is not None
 
 
 def may_be_set() -> bool:
-    """Say whether there is a variable or a file that may set anything, or that cannot be read."""
+    """Return whether a variable or a file may have settings, or cannot be read."""
     for name in os.environ:
         if name.startswith(VARIABLES):
             return True
@@ -94,7 +94,7 @@ class FileProblem(click.UsageError):
     """A file that cannot be read or written; the exit status is that of wrong usage, 2."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Write the line, without the usage."""
+        """Write the message without the usage."""
         line = f"Error: {self.format_message()}"
         if file is None:
             say(line, err=True)
@@ -103,29 +103,29 @@ class FileProblem(click.UsageError):
 
 
 def check_stdin(*paths: str | None) -> None:
-    """Refuse standard input for two files at once. Raises UsageError."""
+    """Raise UsageError if standard input is given for two files."""
     if paths.count("-") > 1:
         raise usage("standard input (-) can be read only once")
 
 
 def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
-    """Refuse to write over a file that is read as well; - is none. Raises UsageError."""
+    """Raise UsageError if the output is also an input file; - is not a file."""
     if out == "-" or not os.path.isfile(out):
         return
     for path in inputs:
         if path != "-" and os.path.exists(path) and os.path.samefile(out, path):
-            raise usage(f"--output '{printable(out)}' is read, too: name another file")
+            raise usage(f"--output '{printable(out)}' is also read: choose another file")
 
 
 def file_problem(deed: str, path: str, error: OSError | ValueError) -> FileProblem:
-    """Return the error for a file: ``cannot read 'job.sub': Permission denied``; ``deed`` is what failed."""
+    """Return the error for a file: ``cannot read 'job.sub': Permission denied``; ``deed`` is the action that failed."""
     reason = error.strerror if isinstance(error, OSError) else None
     return FileProblem(f"cannot {deed} '{printable(path)}': {reason or error}")
 
 
 _MOST_NAMED: Final = 20  # submit files of a DAG
 _OPTIONS: Final[Mapping[FileKind, str]] = {FileKind.ADS: "--ads", FileKind.CALENDAR: "--schedule"}
-"""The options that take a file of a kind in place of a submit file."""
+"""Options that take a file of some kind instead of a submit file."""
 
 _TAKES: Final[Mapping[FileKind, str]] = {
     FileKind.ADS: "crondor next --ads {0}",
@@ -139,11 +139,11 @@ _TAKES: Final[Mapping[FileKind, str]] = {
     FileKind.SUBMIT: "crondor check {0}",
     FileKind.USER_LOG: "crondor monitor --log JOB_QUEUE.LOG --allow-dir {1}",
 }
-"""What to type for a file of a kind, and its folder."""
+"""The command to use for a file of some kind, and its folder."""
 
 
 class FoundPath(str):
-    """The path of a file that was found below a named folder; it must not lead out of that."""
+    """The path of a file found below a given folder; it must not lead out of it."""
 
     __slots__ = ("folder",)
     folder: str
@@ -156,7 +156,7 @@ class FoundPath(str):
         return made
 
     def leads_out(self) -> bool:
-        """Say whether it is, or is below, a link that leads out of the folder."""
+        """Return whether the path is or passes a link that leads out of the folder."""
         try:
             self._files.real(self)
         except FileRefused as error:
@@ -164,7 +164,7 @@ class FoundPath(str):
         return False
 
     def read(self) -> Source:
-        """Return the text. Raises InvalidText, and UsageError where it cannot be read or leads out."""
+        """Return the text. Raises InvalidText, and UsageError if it cannot be read or leads out."""
         try:
             return self._files.read(self)
         except FileRefused as error:
@@ -178,21 +178,21 @@ class FoundPath(str):
 
 
 def standard_input() -> BinaryIO | None:
-    """Return standard input, None where the shell has closed it; while somebody types it, nothing is drawn."""
+    """Return standard input, None if it is closed; no progress is drawn while a user types it."""
     if sys.stdin is not None and sys.stdin.isatty():
         PROGRESS.hide()
     return getattr(sys.stdin, "buffer", None)
 
 
 def open_given(path: str) -> BinaryIO:
-    """Open a file that the command line names: see ``open_named``. Raises OSError, and ValueError for no path."""
+    """Open a file of the command line: see ``open_named``. Raises OSError, and ValueError for an invalid path."""
     return os.fdopen(open_named(path), "rb")
 
 
 def read_source(path: str, wanted: FileKind | None = None) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
-    Raises CrondorError, and UsageError if it cannot be read, or is unmistakably of another kind than ``wanted``.
+    Raises CrondorError, and UsageError if it cannot be read, or is clearly of another kind than ``wanted``.
     """
     source = _read(path)
     if wanted is not None:
@@ -201,7 +201,7 @@ def read_source(path: str, wanted: FileKind | None = None) -> Source:
 
 
 def check_kind(text: str, path: str, wanted: FileKind) -> None:
-    """Refuse a text that is unmistakably of another kind. Raises UsageError, which names the command that takes it."""
+    """Raise UsageError for a text that is clearly of another kind, with the command that takes it."""
     kind = recognised(text)
     begin = text.lstrip()[:2]
     also = {
@@ -216,7 +216,7 @@ def check_kind(text: str, path: str, wanted: FileKind) -> None:
 
 
 def _instead(kind: FileKind, wanted: FileKind, path: str, text: str) -> str:
-    """Return the command that takes a file of a kind: the one that runs, where it takes such a file as well."""
+    """Return the command for a file of some kind: the current one, if it takes such a file as well."""
     is_asked = wanted is FileKind.SUBMIT or kind is FileKind.SUBMIT
     context = click.get_current_context(silent=True) if is_asked else None
     options = set() if context is None else {name for each in context.command.params for name in each.opts}
@@ -238,7 +238,7 @@ def _instead(kind: FileKind, wanted: FileKind, path: str, text: str) -> str:
 
 
 def _read(path: str) -> Source:
-    most = MAX_BYTES + 1  # one byte more than is allowed says enough, of an endless stream too
+    most = MAX_BYTES + 1  # one byte over the limit is enough, also of an endless stream
     if isinstance(path, FoundPath):
         return path.read()
     if path == "-":
@@ -253,9 +253,9 @@ def _read(path: str) -> Source:
 
 
 def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
-    """Replace a file that has had some bytes; ``changed`` is what is said of one that has others by now.
+    """Replace a file that still has the bytes ``before``; ``changed`` ends the message if it has changed.
 
-    Raises UsageError where that cannot be done.
+    Raises UsageError on failure.
     """
     with _refusals(path):
         try:
@@ -266,27 +266,27 @@ def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
 
 @contextmanager
 def written_file(path: str) -> Iterator[BinaryIO]:
-    """Give a file to write to, which is there, or in an old one's place, when all is written: see ``whole_file``.
+    """Yield a file to write to, which replaces an existing file when it is complete: see ``whole_file``.
 
-    Raises UsageError where that cannot be done.
+    Raises UsageError on failure.
     """
     with _refusals(path), whole_file(path) as file:
         yield file
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Make a file of some bytes, or give them to the one that is there. Raises UsageError."""
+    """Create or replace a file. Raises UsageError."""
     with written_file(path) as file:
         file.write(data)
 
 
-_MANY: Final = 1 << 16  # characters that are written at once
+_MANY: Final = 1 << 16  # characters written at once
 
 
 def write_texts(texts: Iterable[str], out: str) -> None:
-    """Write texts to a file, or to standard output for ``-``; bytes that are no UTF-8 are kept. Raises UsageError.
+    """Write texts to a file, or to standard output for ``-``; invalid UTF-8 is preserved. Raises UsageError.
 
-    What comes before an error in ``texts`` is written.
+    Texts before an error in ``texts`` are written.
     """
     failed: list[Exception] = []
     with nullcontext() if out == "-" else written_file(out) as file:
@@ -304,10 +304,10 @@ def write_texts(texts: Iterable[str], out: str) -> None:
 
 
 def _up_to_failure(texts: Iterable[str], failed: list[Exception]) -> Iterator[str]:
-    """Yield texts; what was done before a file that ends in an error is written, so it is only noted."""
+    """Yield texts, and store an error instead of raising it, so that earlier texts are written."""
     try:
         yield from texts
-    except Exception as error:  # noqa: BLE001 - it is raised later
+    except Exception as error:  # noqa: BLE001 - raised later
         failed.append(error)
 
 
@@ -322,7 +322,7 @@ def _flush(parts: list[str], file: BinaryIO | None) -> None:
 
 @contextmanager
 def _refusals(path: str) -> Iterator[None]:
-    """Write inside this block. Raises UsageError where that is refused or fails."""
+    """Turn a failure to write in this block into UsageError."""
     try:
         yield
     except (RightsRefused, Untrusted) as error:
@@ -334,17 +334,17 @@ def _refusals(path: str) -> Iterator[None]:
 
 SUFFIXES: Final = (".sub", ".submit", ".jdl")
 KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-"""What a folder's submit files are called, for messages."""
+"""The kinds of submit files in a folder, for messages."""
 
 _OF_FIELDS = re.compile(r"\s*(?:@\S+|[-\d*/,]+|\S+(?:\s+\S+){4})\s*", re.DOTALL).fullmatch
 _OF_A_LINE = re.compile(r"@.*|.*\s.*|[-\d*/,]+", re.DOTALL).fullmatch
 
 
 def find(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths, each once, in the order named; those below a folder sorted, and no link that leads out of it.
+    """Return the paths, each once, in order; those below a folder sorted, without links that lead out of it.
 
-    A warning names such links. Raises UsageError for a folder or pattern without files, for a crontab line, and for
-    standard input named twice.
+    Such links cause a warning. Raises UsageError for a folder or pattern without files, for a crontab line, and for
+    standard input given twice.
     """
     given = tuple(names)
     check_stdin(*given)
@@ -355,32 +355,32 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
             _refuse_line(name)
         inside = list(inside_of(paths))
         if not inside:
-            what = f"holds no {KINDS}" if os.path.isdir(name) else "matches no file"
+            what = f"has no {KINDS}" if os.path.isdir(name) else "matches no file"
             raise usage(f"'{printable(name)}' {what}")
         found.update(dict.fromkeys(inside))
     return tuple(found)
 
 
 def inside_of(paths: Iterable[str]) -> Iterator[str]:
-    """Yield paths without those that were found, and lead out of the folder: a warning says so of each."""
+    """Yield paths without found ones that lead out of the folder: each of those causes a warning."""
     for path in paths:
         if isinstance(path, FoundPath) and path.leads_out():
             message = f"this link leads out of {printable(path.folder)} and is ignored"
             place = Source("", path).span()
-            show([Diagnostic("link-outside", message, Severity.WARNING, place, "name the file itself to have it read")])
+            show([Diagnostic("link-outside", message, Severity.WARNING, place, "give the file itself to read it")])
         else:
             yield path
 
 
 def _refuse_line(name: str) -> None:
-    """Say how a schedule is given that is named like a file. Raises UsageError."""
+    """Raise UsageError for a schedule given as a file, with the option to use."""
     context = click.get_current_context(silent=True)
     options = set() if context is None else {each for parameter in context.command.params for each in parameter.opts}
     option, what = ("--crontab", "a crontab line") if _OF_FIELDS(name) else ("--schedule", "a schedule in words")
     command = "crondor next" if context is None or option not in options else context.command_path
     is_whole = option == "--schedule" or len(name.split()) > 1 or name.startswith("@")
     instead = f": {command} {option} {printable(quote(name))}" if is_whole else ""
-    raise usage(f"'{printable(name)}' is no file: {what} goes in quotes after {option}{instead}")
+    raise usage(f"'{printable(name)}' is not a file: put {what} in quotes after {option}{instead}")
 
 
 def _expand(name: str) -> Iterator[str]:
@@ -393,13 +393,13 @@ def _expand(name: str) -> Iterator[str]:
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """Yield the paths that a pattern of the shell matches; ``**`` follows no links, of which some lead in circles."""
+    """Yield the paths that match a shell pattern; ``**`` follows no links, which may form cycles."""
     folder = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
     rest = pattern[len(folder) :].lstrip("/")
     shows_hidden = f"/{rest}".count("/.") > 0
     try:
         found = sorted(str(path) for path in Path(folder).glob(rest))
-    except ValueError:  # two stars next to other characters
+    except ValueError:  # two stars adjacent to other characters
         return
     for path in found:
         if shows_hidden or "/." not in f"/{path.removeprefix(folder).lstrip('/')}":
@@ -409,8 +409,8 @@ def _matching(pattern: str) -> Iterator[str]:
 def below(folder: str) -> Iterator[str]:
     """Yield the submit files below a folder; hidden folders are skipped, links to folders not followed.
 
-    So is what is neither a file nor a broken link: opening a pipe, for one, would wait for whoever writes into it.
-    A folder that cannot be looked into comes itself, last: whoever reads it is told why.
+    Only files and broken links are included: opening a pipe would wait for a writer. An unreadable folder is yielded
+    itself, last, so that reading it reports the error.
     """
     refused: list[str] = []
     for at, folders, files in os.walk(folder, onerror=lambda error: refused.append(os.fsdecode(error.filename))):
@@ -421,14 +421,14 @@ def below(folder: str) -> Iterator[str]:
 
 
 def check_plot(path: str | None) -> None:
-    """Refuse a picture in a form that is not drawn. Raises UsageError."""
+    """Raise UsageError for a format of pictures that is not supported."""
     if path is not None and Path(path).suffix.lower() not in {".svg", ".png"}:
         raise usage(f"--plot draws .svg and .png; '{printable(path)}' is neither")
 
 
 @contextmanager
 def needs_matplotlib() -> Iterator[None]:
-    """Import what draws inside this block. Raises UsageError where the extra is not installed."""
+    """Import the drawing module in this block. Raises UsageError if the extra is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -440,7 +440,7 @@ def needs_matplotlib() -> Iterator[None]:
 
 @contextmanager
 def writes(path: str) -> Iterator[None]:
-    """Write a file inside this block. Raises UsageError where that cannot be done."""
+    """Write a file in this block. Raises UsageError on failure."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -448,7 +448,7 @@ def writes(path: str) -> Iterator[None]:
 
 
 def diff_of(before: Source, after: Source) -> str:
-    """Return a unified diff that patch(1) takes."""
+    """Return a unified diff for patch(1)."""
     name = printable(before.name)
     return "".join(map(_ended, difflib.unified_diff(lines_of(before.text), lines_of(after.text), name, name)))
 
@@ -458,14 +458,14 @@ def _ended(line: str) -> str:
 
 
 def write_source(before: Source, after: Source) -> None:
-    """Replace a file's text in one step; raises UsageError where that cannot be done."""
+    """Replace a file's text in one step. Raises UsageError on failure."""
     if before.name == STDIN:
-        raise usage("standard input cannot be changed: leave --write out to see the diff")
+        raise usage("standard input cannot be changed: omit --write to see the diff")
     old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
-    replace_file(before.name, old, new, "while it was read, and was not written to")
+    replace_file(before.name, old, new, "while it was read, and was not written")
 
 
 def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
-    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
+    """Return the files that a submit file may read: those below its folder; none for standard input."""
     folder = os.path.dirname(path) or "."
     return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)

@@ -1,4 +1,4 @@
-"""What a check found: what was chosen of it, what a baseline keeps quiet, its rules, and what fixes change."""
+"""The findings of a check: selection, baseline, rules, and fixes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from crondor_cli.kit.tables import plural
 
 @dataclass(frozen=True, eq=False)
 class ChosenReports:
-    """The reports in the order of the files, and what of them was chosen.
+    """The reports in the order of the files, and the selection from them.
 
-    ``unread`` says of each file that could not be read why; ``new`` leaves out what a baseline keeps quiet.
+    ``unread`` has the reason for each unreadable file; ``new`` removes findings in the baseline.
     """
 
     reports: tuple[CheckReport, ...]
@@ -47,15 +47,15 @@ class ChosenReports:
         return RULES
 
     def findings(self, report: CheckReport) -> tuple[Finding, ...]:
-        """Return the findings of a report that --select, --ignore and --baseline leave."""
+        """Return the findings of a report after --select, --ignore and --baseline."""
         return self.choose(report.findings)
 
     def quiet(self, report: CheckReport) -> int:
-        """Return how many findings of a report the baseline keeps quiet."""
+        """Return the number of findings of a report in the baseline."""
         return len(self._selected(report.findings)) - len(self.findings(report))
 
     def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Leave out the findings that --select and --ignore do not want, and those that the baseline knows."""
+        """Remove the findings excluded by --select and --ignore, and those in the baseline."""
         selected = self._selected(findings)
         return selected if self.new is None else tuple(self.new(selected))
 
@@ -64,7 +64,7 @@ class ChosenReports:
 
     @property
     def all_findings(self) -> Iterator[Finding]:
-        """The findings of all files; one about a file that several include, once."""
+        """The findings of all files; those about a file included by several only once."""
         seen = set()
         for report in self.reports:
             for finding in self.findings(report):
@@ -91,9 +91,9 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
 
 
 def explain_rule(asked: str) -> None:
-    """Print the page of a rule: of submit files or of routes, by its code, its name or the kind of a fault.
+    """Print the page of a rule about submit files or routes, by its code, its name or a code of its faults.
 
-    Raises UsageError for an unknown one.
+    Raises UsageError for an unknown rule.
     """
     asked = asked.strip()
     known = codes_by_name()
@@ -107,7 +107,7 @@ def explain_rule(asked: str) -> None:
 
 
 def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
-    """Return the codes of comma-separated lists in capitals; one that no rule begins with is a usage error."""
+    """Return the codes of comma-separated lists in capitals; raise a usage error for a prefix of no rule."""
     known_codes = tuple(rules)
     codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
     for code in codes:
@@ -117,7 +117,7 @@ def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
 
 
 class BaselineOptions(NamedTuple):
-    """The file, and whether it is to be written."""
+    """The baseline file, and whether to write it."""
 
     path: str | None
     update: bool
@@ -127,7 +127,7 @@ def _baseline(baseline_path: str | None, update_baseline: bool) -> BaselineOptio
     if update_baseline and baseline_path is None:
         raise usage("--update-baseline needs --baseline FILE")
     if update_baseline and not is_typed("baseline_path"):
-        raise usage("--update-baseline writes only the file that --baseline names here: no setting names one to write")
+        raise usage("--update-baseline needs --baseline on the command line: a setting cannot choose a file to write")
     return BaselineOptions(baseline_path, update_baseline)
 
 
@@ -137,7 +137,7 @@ baseline_options = gathered(
     click.option("--baseline", "baseline_path", metavar="FILE", help="Report only findings that are not in this file."),
     click.option("--update-baseline", is_flag=True, help="Write the present findings to --baseline FILE."),
 )
-"""--baseline and --update-baseline, which come as one argument ``baseline``."""
+"""--baseline and --update-baseline, as one argument ``baseline``."""
 
 
 def choosing_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -177,25 +177,25 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 
 def with_baseline(result: Result, options: BaselineOptions) -> Result:
-    """Return a result that keeps quiet what the file knows. Raises UsageError for one that cannot be read."""
+    """Return a result without the findings in the baseline. Raises UsageError for an unreadable file."""
     if options.path is None or options.update:
         return result
     data = _read(options.path)
     if data is None:
-        raise usage(f"there is no baseline '{printable(options.path)}': --update-baseline writes it")
+        raise usage(f"there is no baseline '{printable(options.path)}': create it with --update-baseline")
     known, name_of = _parsed(data, options.path), _names_below(options.path)
     gone = known.gone(Baseline.of(result.all_findings, name_of), _looked_at(result, name_of))
     if gone:
         verb = "is" if gone == 1 else "are"
-        message = f"{plural(gone, 'finding')} of {printable(options.path)} {verb} there no more"
-        say(f"{message}: --update-baseline forgets them", err=True)
+        message = f"{plural(gone, 'finding')} of {printable(options.path)} {verb} gone"
+        say(f"{message}: --update-baseline removes them", err=True)
     return replace(result, new=partial(known.new, name_of=name_of))
 
 
 def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
-    """Write the file, with what it knew of files that were not looked at; return the exit status.
+    """Write the baseline, preserving entries of files that were not checked; return the exit status.
 
-    Raises UsageError for a file that is something else, or cannot be written.
+    Raises UsageError for another kind of file, or one that cannot be written.
     """
     path = options.path or ""
     name_of = _names_below(path)
@@ -207,19 +207,19 @@ def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
         folder = os.path.dirname(path)
         found = old.updated(found, lambda name: name not in looked_at and os.path.exists(os.path.join(folder, name)))
     _write(path, before, found.text().encode("ascii"))
-    files, verb = plural(len(found.files - {""}), "file"), "is" if found.total == 1 else "are"
-    say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} {verb} known now")
+    files = plural(len(found.files - {""}), "file")
+    say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} recorded")
     return 2 if result.unread else 0
 
 
 def _looked_at(result: ChosenReports, name_of: NameOf) -> set[str]:
-    """Return the files whose findings are all known by now, with those that were included."""
+    """Return the files whose findings are complete, including included files."""
     sources = (source for report in result.reports for source in (report.source, *report.included))
     return {name_of(source.name) for source in sources}
 
 
 def _names_below(path: str) -> NameOf:
-    """Return what gives a file's name as seen from the folder of the baseline."""
+    """Return a function for a file's name relative to the folder of the baseline."""
     folder = os.path.dirname(os.path.abspath(path))
 
     def name_of(name: str) -> str:
@@ -234,7 +234,7 @@ def _names_below(path: str) -> NameOf:
 
 
 def _read(path: str) -> bytes | None:
-    """Return the bytes of a file, None where there is none. Raises UsageError."""
+    """Return the bytes of a file, None if it is missing. Raises UsageError."""
     try:
         with open_given(path) as file:
             return file.read(_MAX_BYTES + 1)
@@ -245,7 +245,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _parsed(data: bytes, path: str) -> Baseline:
-    """Return the baseline that bytes hold. Raises UsageError with the place of what is wrong."""
+    """Return the baseline in some bytes. Raises UsageError with the place of a fault."""
     try:
         return read_baseline(source_from_bytes(data, path, _MAX_BYTES))
     except CrondorError as error:
@@ -258,20 +258,20 @@ def _write(path: str, before: bytes | None, after: bytes) -> None:
     if before is None:
         write_file(path, after)
     elif before != after:
-        replace_file(path, before, after, "meanwhile; nothing was written")
+        replace_file(path, before, after, "in the meantime; nothing was written")
 
 
 def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:
-    """Read a description, with the files below its folder and what else it may see. Raises CrondorError."""
+    """Read a description, with the files below its folder and its surroundings. Raises CrondorError."""
     path = "-" if source.name == STDIN else source.name
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
     return read_description(source, path, surroundings, settings.now, zone, host=host_of(settings.access_point))
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:
-    """Show or make the changes of every file, each as it was and as it is cured; return the exit status.
+    """Show or make the changes of every file; return the exit status.
 
-    It is 1 where a change is shown, or where errors or warnings are left after writing.
+    It is 1 if a change is shown, or if errors or warnings remain after writing.
     """
     changed = 0
     left: list[Cured] = []
@@ -293,7 +293,7 @@ def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured
 
 
 def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
-    """Show or make the changes of a file. Raises UsageError where it cannot be written."""
+    """Show or make the changes of a file. Raises UsageError if it cannot be written."""
     if write:
         write_source(before, cured.report.source)
         say(f"{printable(before.name)}: {', '.join(cured.titles)}")
@@ -306,7 +306,7 @@ def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
 
 
 def _end(result: ChosenReports, left: list[Cured], changed: int, *, write: bool) -> int:
-    """Say what no fix has cured, and why a fix was left out; return the exit status."""
+    """Print the remaining findings, and why fixes were skipped; return the exit status."""
     after = replace(result, reports=tuple(cured.report for cured in left))
     reasons = {
         (each.diagnostic.code, each.diagnostic.span): f"    = not fixed: {each.fix.title}: {each.reason}"

@@ -1,4 +1,4 @@
-"""The options that several commands share, and the values they stand for."""
+"""The options shared by several commands, and their values."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
 
 MOST_JOBS: Final = 64
-"""The most processes that share work."""
+"""The limit of processes that share work."""
 
 HOST: Final = "host"
-"""The word for this host's own configuration in the place of a file."""
+"""The word for this host's own configuration instead of a file."""
 
 _OPTION: Final = "--pool-config"
 
 
 def is_typed(name: str) -> bool:
-    """Say whether an option of the command that runs is on its command line, and not a setting or the default."""
+    """Return whether an option of the running command is on its command line, not a setting or default."""
     context = click.get_current_context(silent=True)
     return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def check_target(pool_config: ConfigFiles | None) -> None:
-    """Refuse --target where there is no access point to have it. Raises UsageError."""
+    """Raise UsageError for --target without an access point."""
     if pool_config is None and is_typed("target"):
         raise usage("--target needs --pool-config")
 
 
 def interval_of(given: int, access_point: AccessPoint | None) -> int:
-    """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
+    """Return the SCHEDD_INTERVAL (seconds): the option if given, else the access point's own."""
     if access_point is None or is_typed("schedd_interval"):
         return given
     return access_point.schedd_interval if access_point.configuration.is_set("SCHEDD_INTERVAL") else given
@@ -67,7 +67,7 @@ _SERIES: Final = ("23", "24", "25")
 
 
 class ReleaseType(_ParamType):
-    """Takes releases of which the tables know the commands, and converts them to a Release."""
+    """Converts a release of HTCondor that the tables cover to a Release."""
 
     name = "release"
 
@@ -79,13 +79,13 @@ class ReleaseType(_ParamType):
         return [click.shell_completion.CompletionItem(each) for each in _SERIES if each.startswith(incomplete)]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:  # noqa: ANN401 - click's word for what it was given
-        """Return the release that a text names."""
+        """Return the release of a text."""
         if isinstance(value, Release):
             return value
         try:
             release = Release.parse(str(value))
         except ValueError:
-            self.fail(f"'{value}' is no release of HTCondor: write 24, or 24.3", param, ctx)
+            self.fail(f"'{value}' is not a release of HTCondor: write 24, or 24.3", param, ctx)
         newest = release.major == NEWEST.major and release.is_series
         if release < OLDEST or (release > NEWEST and not newest):
             self.fail(f"crondor knows the releases from {OLDEST} to {NEWEST}, not {value}", param, ctx)
@@ -95,9 +95,9 @@ class ReleaseType(_ParamType):
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-# Nothing is run or written, no schedd is asked, and a file that takes long is not read.
+# Completion runs nothing, writes nothing, asks no schedd, and reads no large file.
 def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """Return a completer that offers those of the candidates that begin as what was typed."""
+    """Return a completer that offers the candidates that start with the typed text."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
         with suppress(Exception):
@@ -136,7 +136,7 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[_Function], _Functio
 def gathered(
     name: str, make: Callable[..., object], *options: Callable[[Any], Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds options which come as one argument: what ``make`` returns for their values.
+    """Return a decorator that passes options as one argument: the result of ``make`` for their values.
 
     The parameters of ``make`` have the names of the options.
     """
@@ -157,22 +157,22 @@ def gathered(
 
 
 class Clock(NamedTuple):
-    """The time the command takes for now (epoch seconds), and the zone it shows and reads times in."""
+    """The time that the command takes for now (epoch seconds), and the zone for showing and reading times."""
 
     now: int
     zone_name: str
     zone: tzinfo
-    is_given: bool = False  # the zone was named with --tz
-    is_fixed: bool = False  # the time was named with --now
+    is_given: bool = False  # the zone was given with --tz
+    is_fixed: bool = False  # the time was given with --now
 
     def after(self, begin: str | None) -> int:
-        """Return the instant after which times count: now, or the second before that of --from, which is included."""
+        """Return the time after which times count: now, or the second before --from, which is included."""
         return self.now if begin is None else max(0, self.read(begin, "--from") - 1)
 
     def last(self, until: str | None, nothing: str, begin: str | None = None) -> int | None:
-        """Return the last instant that counts by --until, None without it.
+        """Return the last time included by --until, None without it.
 
-        ``nothing`` says what cannot lie between the beginning and an earlier end, which is a usage error.
+        ``nothing`` names the results that an --until before the start excludes, for the usage error.
         """
         end = None if until is None else self.read(until, "--until")
         if end is not None and end <= self.after(begin):
@@ -181,7 +181,7 @@ class Clock(NamedTuple):
         return end
 
     def read(self, text: str | None, option: str) -> int:
-        """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
+        """Return a typed time as epoch seconds, ``now`` for None; an invalid time is a usage error."""
         if text is None:
             return self.now
 
@@ -199,17 +199,17 @@ class Surroundings(NamedTuple):
     environ: Mapping[str, str] | None = None
 
     def here(self) -> Surroundings:
-        """Return them with the variables of this process, and over those their own."""
+        """Return a copy with the variables of this process, overridden by its own."""
         return self._replace(environ={**os.environ, **(self.environ or {})})
 
 
 class UsageProblem(click.ClickException):
-    """A value on the command line that cannot be read; carries the diagnostics to show."""
+    """An invalid value on the command line, with the diagnostics to show."""
 
     exit_code = 2
 
     def __init__(self, error: CrondorError) -> None:
-        """Keep the error."""
+        """Store the error."""
         super().__init__(str(error))
         self.error = error
 
@@ -219,7 +219,7 @@ class UsageProblem(click.ClickException):
 
 
 def clock_of(now: str | None, tz: str | None) -> Clock:
-    """Return the clock for --now and --tz; a bad value is a usage error."""
+    """Return the clock for --now and --tz; an invalid value is a usage error."""
     try:
         name, zone = (tz, find_zone(tz)) if tz is not None else local_zone(os.environ)
     except CrondorError as error:
@@ -229,7 +229,7 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
 
 
 def submit_files(text: str = "A submit file, like FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
+    """Add FILES and --spec FILE, as one argument ``paths``: all submit files, including those in folders."""
     return gathered(
         "paths",
         lambda files, specs: find((*specs, *files)),
@@ -267,7 +267,7 @@ field_options = options_of(
 """A crontab line as ``crontab``, and single fields by name as ``fields``."""
 
 schedule_options = options_of(submit_files(), field_options)
-"""The ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
+"""The ways to give schedules: submit files (as ``paths``), a crontab line, or single fields."""
 
 ads_option = click.option(
     "--ads", metavar="FILE", multiple=True, help="Jobs in a queue, as condor_q -long, -json or -xml prints them."
@@ -288,11 +288,11 @@ file_options = gathered(
     ),
     click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable for $ENV()."),
 )
-"""--allow-dir, --seed and --env, which come as one argument ``surroundings``."""
+"""--allow-dir, --seed and --env, as one argument ``surroundings``."""
 
 
 def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
-    """Return the variables of --env, None without one; a name alone takes this process's own value."""
+    """Return the variables of --env, None without one; a name alone takes the value in this process."""
     found: dict[str, str] = {}
     for each in variables:
         name, sign, value = each.partition("=")
@@ -314,24 +314,24 @@ now_options = options_of(*_NOW_OPTIONS)
 """--now and --tz, as ``now`` and ``tz``."""
 
 clock_options = gathered("clock", clock_of, *_NOW_OPTIONS)
-"""--now and --tz, which come as one argument ``clock``."""
+"""--now and --tz, as one argument ``clock``."""
 
 
 def from_option(text: str, name: str = "from_", default: str = "after now") -> Callable[[_Function], _Function]:
-    """Add --from, as ``name``: ``text`` says what begins with that time, which is included."""
+    """Add --from, as ``name``: ``text`` says what starts at that time, inclusive."""
     return click.option(
         "--from", name, metavar="TIME", help=f"{text} from this time on, inclusive (default: {default})."
     )
 
 
 def until_option(text: str, default: str = "") -> Callable[[_Function], _Function]:
-    """Add --until: ``text`` says what ends with that time, which is included."""
+    """Add --until: ``text`` says what ends at that time, inclusive."""
     more = f" (default: {default})" if default else ""
     return click.option("--until", metavar="TIME", help=f"{text} until this time, inclusive{more}.")
 
 
 def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Function], _Function]:
-    """Add --format, as ``format_``: one of the formats, without it the first."""
+    """Add --format, as ``format_``: one of the formats, by default the first."""
     kinds = click.Choice(formats)
     return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
 
@@ -341,7 +341,7 @@ def output_option(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add -o, as ``out``: where the output goes, ``-`` for standard output; and --force.
 
-    A file that exists is refused without --force; of a folder (``metavar`` DIR) the command gets ``force`` and looks.
+    An existing file is refused without --force; for a folder (``metavar`` DIR) the command gets ``force`` and checks.
     """
 
     def made(out: str | None, force: bool) -> str | None:
@@ -359,7 +359,7 @@ def output_option(
 
 
 def refuse_existing(paths: Iterable[str]) -> None:
-    """Refuse to write files of which one exists; a device or a pipe is no such file. Raises UsageError."""
+    """Raise UsageError if an output file exists; devices and pipes do not count."""
     taken = [path for path in paths if _is_taken(path)]
     if taken:
         exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
@@ -382,7 +382,7 @@ interval_option = click.option(
 
 
 def asked_interval(seconds: int) -> int | None:
-    """Return the --schedd-interval that somebody has typed, None where it is the default or a setting."""
+    """Return --schedd-interval if given on the command line, None if it is the default or a setting."""
     source = click.get_current_context().get_parameter_source("schedd_interval")
     return seconds if source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT} else None
 
@@ -390,11 +390,11 @@ def asked_interval(seconds: int) -> int | None:
 include_option = click.option(
     "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from."
 )
-"""--allow-dir for files that name others to be read with them, as ``allow_dirs``."""
+"""--allow-dir for files that include others, as ``allow_dirs``."""
 
 
 def _choice(name: str, values: Iterable[Dialect | Policy], text: str) -> Callable[[_Function], _Function]:
-    """Return an option that takes one of some values by its name."""
+    """Return an option that takes one of some values by name."""
     named = {each.value: each for each in values}
 
     def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | Policy | None:
@@ -420,9 +420,9 @@ CONFIG_HELP: Final = "A configuration file (- is standard input); later lines wi
 
 
 class ConfigFiles(NamedTuple):
-    """What the command line says: the files, the tree that absolute paths are of, and whether HTCondor-CE's rules hold.
+    """The configuration options: the files, the tree for absolute paths, and whether HTCondor-CE's rules apply.
 
-    Without files it is the configuration of the tree, or of this host. ``option`` is the one that names files.
+    Without files it is the configuration of the tree, or of this host. ``option`` is the option for files.
     """
 
     paths: tuple[str, ...] = ()
@@ -432,7 +432,7 @@ class ConfigFiles(NamedTuple):
 
     @property
     def is_host(self) -> bool:
-        """Whether it is this host's own: no file and no tree is named."""
+        """Whether it is this host's own: no file or tree is given."""
         return not self.paths and self.tree is None
 
 
@@ -469,13 +469,13 @@ pool_config_options = gathered(
     ),
     *_TREE,
 )
-"""--pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
+"""--pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without them."""
 
 
 def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
-    """Return the configuration of an access point that is named. Raises UsageError for the word host with files."""
+    """Return the configuration of an access point. Raises UsageError for the word host with other files."""
     if HOST in paths and len(paths) > 1:
-        raise usage(f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration")
+        raise usage(f"{_OPTION} {HOST} excludes other files: it is this host's whole configuration")
     return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
 
 
@@ -489,12 +489,12 @@ target_option = click.option(
 
 
 def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
-    """Return a configuration that may be given by the paths of its files alone."""
+    """Return a configuration that may be given just by the paths of its files."""
     return config if isinstance(config, ConfigFiles) else ConfigFiles(tuple(config))
 
 
 def given_config(context: click.Context) -> ConfigFiles:
-    """Return what a half-typed command line says, for completion."""
+    """Return the configuration on a partly typed command line, for completion."""
     params = context.params
     return ConfigFiles(tuple(params.get("config") or ()), params.get("config_root"), bool(params.get("ce")))
 
@@ -504,12 +504,12 @@ _WAYS = (
     ("live", "--live", "the schedd that runs here"),
     ("log", "--log FILE", "a schedd's job_queue.log"),
     ("ads", "--ads FILE", "what condor_q -long prints"),
-    ("queue", "--queue PATH", f"an embedded queue; {VARIABLE} names it too"),
+    ("queue", "--queue PATH", f"an embedded queue, also set by {VARIABLE}"),
 )
 
 
 class QueueOptions(NamedTuple):
-    """The options that name a queue."""
+    """The options that select a queue."""
 
     queue: str | None = None
     log: str | None = None
@@ -517,7 +517,7 @@ class QueueOptions(NamedTuple):
     name: str | None = None
     pool: str | None = None
     ads: str | None = None
-    address_file: str | None = None  # of the configuration, for a live schedd without a name
+    address_file: str | None = None  # from the configuration, for a live schedd without a name
 
     @property
     def kind(self) -> str:
@@ -526,29 +526,29 @@ class QueueOptions(NamedTuple):
         chosen = [kind for kind, value in given.items() if value]
         if len(chosen) > 1:
             named = " and ".join(f"--{kind}" for kind in chosen)
-            raise usage(f"{named} name different queues: choose one")
+            raise usage(f"{named} exclude each other: choose one")
         if not chosen and not os.environ.get(VARIABLE):
             raise which_queue(click.get_current_context(silent=True))
         return chosen[0] if chosen else "queue"
 
     @property
     def is_live(self) -> bool:
-        """Say whether a live schedd is named."""
+        """Return whether a live schedd is selected."""
         return bool(self.live or self.name or self.pool)
 
     @property
     def folder(self) -> Path:
-        """Where the embedded queue is."""
+        """The folder of the embedded queue."""
         return folder_of(self.queue)
 
     @property
     def dialect(self) -> Dialect:
-        """How Cron attributes are read there: the embedded queue as the manual says, a schedd's as it does itself."""
+        """How its Cron attributes are read: in the embedded queue like the manual, in a schedd's like the schedd."""
         return Dialect.MANUAL if self.kind == "queue" else Dialect.HTCONDOR
 
 
 def folder_of(queue: str | None) -> Path:
-    """Return the folder of the embedded queue. Raises UsageError where neither option nor variable names it."""
+    """Return the folder of the embedded queue. Raises UsageError without the option and the variable."""
     given = queue or os.environ.get(VARIABLE)
     if not given:
         raise which_queue(click.get_current_context(silent=True))
@@ -556,11 +556,11 @@ def folder_of(queue: str | None) -> Path:
 
 
 def which_queue(context: click.Context | None) -> click.UsageError:
-    """Return the error for a command without a queue, with the options that name one."""
+    """Return the error for a command without a queue, with the options that select one."""
     known = {param.name for param in context.command.params} if context is not None else set()
     ways = [f"{option} ({what})" for name, option, what in _WAYS if name in known] or ["--queue PATH"]
     said = f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return click.UsageError(f"name the queue: {said}", context)
+    return click.UsageError(f"give the queue: {said}", context)
 
 
 _QUEUE = click.option("--queue", metavar="PATH", help=f"The embedded queue's folder (default: {VARIABLE}).")
@@ -578,16 +578,16 @@ def _without_ads(queue: str | None, log: str | None, live: bool, name: str | Non
 
 
 source_options = gathered("asked", QueueOptions, _QUEUE, _LOG, *_LIVE, _ADS)
-"""All ways to name a queue to be read, which come as one argument ``asked``."""
+"""All ways to select a queue for reading, as one argument ``asked``."""
 
 queue_options = gathered("asked", _without_ads, _QUEUE, _LOG, *_LIVE)
-"""The ways to name a queue to be read but --ads, which come as one argument ``asked``."""
+"""The ways to select a queue for reading except --ads, as one argument ``asked``."""
 
 schedd_options = gathered("asked", QueueOptions, _QUEUE, *_LIVE)
-"""The ways to name a queue that can be written, which come as one argument ``asked``."""
+"""The ways to select a queue for writing, as one argument ``asked``."""
 
 live_options = gathered("asked", QueueOptions, *_LIVE)
-"""The ways to name a live schedd, which come as one argument ``asked``."""
+"""The ways to select a live schedd, as one argument ``asked``."""
 
 constraint_option = click.option("--constraint", metavar="EXPR", help="Only jobs for which this expression is true.")
 """--constraint."""

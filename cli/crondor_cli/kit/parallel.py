@@ -1,4 +1,4 @@
-"""Work shared out among processes or the workers of a cluster, and values on their way between them."""
+"""Work shared among processes or the workers of a cluster, and the transfer of values between them."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ _Task = TypeVar("_Task")
 _Made = TypeVar("_Made")
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
-_MOST_UNASKED: Final = 8  # processes without --jobs: more are waiting for the one that reads and writes
+_MOST_UNASKED: Final = 8  # processes without --jobs: more would wait for the one that reads and writes
 _UNSAFE: Final = ("darwin", "emscripten", "wasi")
-_AHEAD: Final = 3  # tasks of a process that are given and not yet told
+_AHEAD: Final = 3  # tasks per process that are submitted ahead
 
 
 class ForMuch(int):
-    """How many processes share the work where there is much of it, as settings say; little of it is done by one."""
+    """A number of processes for large inputs, from the settings; small inputs use one process."""
 
     __slots__ = ()
 
 
 class OnCluster(int):
-    """The workers of a Dask cluster share the work, however much it is; ``address`` is its scheduler's."""
+    """Work by the workers of a Dask cluster, for any input; ``address`` is its scheduler's."""
 
     address: str
 
     @classmethod
     def at(cls, address: str) -> OnCluster:
-        """Take a scheduler's address."""
+        """Return the option's value for a scheduler's address."""
         made = cls(1)
         made.address = address
         return made
 
 
 def _asked(context: click.Context, param: click.Parameter, jobs: int | None) -> int | None:
-    """Tell a number of the settings from one that was asked for."""
+    """Distinguish a number from the settings from one on the command line."""
     is_set = context.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP
     return ForMuch(jobs) if jobs is not None and is_set else jobs
 
 
 def jobs_option(function: _Function) -> _Function:
-    """Add --jobs N, as ``jobs``: None where it was not given, ForMuch where the settings say it."""
+    """Add --jobs N, as ``jobs``: None if not given, ForMuch if from the settings."""
     return click.option(
         "--jobs",
         type=click.IntRange(1, MOST_JOBS),
@@ -88,26 +88,26 @@ sharing_options = gathered(
 
 
 class Alone(Generic[_Made]):
-    """A task that this process does by itself, in its turn; the tasks after it wait for that."""
+    """A task that this process does itself, in order; later tasks wait for it."""
 
     def __init__(self, work: Callable[[], Iterable[_Made]]) -> None:
-        """Take what does it."""
+        """Store the function that does it."""
         self.work = work
 
 
 class WorkerLost(click.ClickException):
-    """A process that shares the work has ended before its time: what it had is not done."""
+    """A process that shares the work was killed: its tasks are not done."""
 
     exit_code = 2
 
     def __init__(self) -> None:
-        """Say so."""
-        message = "a process of --jobs was killed: the output is not complete"
+        """Create the message."""
+        message = "a process of --jobs was killed: the output is incomplete"
         super().__init__(f"{message}; if memory ran out, try --jobs 1")
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors available to this process."""
     if sys.version_info >= (3, 13):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -116,38 +116,38 @@ def processors() -> int:
 
 
 def processes(jobs: int | None) -> int:
-    """Return how many processes share much work: those asked for or set, else one for each processor."""
+    """Return the number of processes for large inputs: as requested or set, else one per processor."""
     if not _may_fork():
         return 1
     return min(processors(), _MOST_UNASKED) if jobs is None else jobs
 
 
 def _may_fork() -> bool:
-    """Say whether this process can be forked, and loses no thread by that but the one that draws."""
+    """Return whether this process can fork without losing a thread, except the one that draws progress."""
     if not hasattr(os, "fork") or sys.platform in _UNSAFE:
         return False
     return len([each for each in threading.enumerate() if each.name != THREAD]) == 1
 
 
 class Sharing(Generic[_Task, _Made]):
-    """How tasks are done: ``work`` yields what it makes of one, which can be pickled.
+    """Runs tasks: ``work`` yields the results of a task, which must be picklable.
 
-    The first tasks are done here: ``few`` of them, only one where processes were asked for. ``on_task`` is told of each
-    task before what was made of it is yielded.
+    The first tasks are done here: ``few`` of them, only one if processes were requested. ``on_task`` is called with
+    each task before its results are yielded.
     """
 
     def __init__(
         self, work: Callable[[_Task], Iterable[_Made]], *, few: int, on_task: Callable[[_Task], object] | None = None
     ) -> None:
-        """Take what does them."""
+        """Store the functions."""
         self.work = work
         self.on_task = on_task or _nobody
         self._few = few
 
     def in_order(self, tasks: Iterable[_Task | Alone[_Made]], jobs: int | None = None) -> Generator[_Made, None, None]:
-        """Yield all that is made of tasks, in their order.
+        """Yield all results of tasks, in order.
 
-        Close it (``closing``) if it is not read to its end. Raises what a task raises, and WorkerLost.
+        Close it (``closing``) if it is not exhausted. Raises what a task raises, and WorkerLost.
         """
         left = iter(tasks)
         if isinstance(jobs, OnCluster):
@@ -164,7 +164,7 @@ class Sharing(Generic[_Task, _Made]):
             yield from self._done(task)
 
     def _done(self, task: _Task | Alone[_Made]) -> Iterator[_Made]:
-        """Yield what is made of a task here."""
+        """Yield the results of a task done here."""
         if isinstance(task, Alone):
             yield from task.work()
             return
@@ -172,7 +172,7 @@ class Sharing(Generic[_Task, _Made]):
         yield from self.work(task)
 
     def _shared(self, tasks: Iterator[_Task | Alone[_Made]], many: int) -> Iterator[_Made]:
-        """Yield what is made of tasks by some processes."""
+        """Yield the results of tasks done by several processes."""
         with _pool(self.work, many) as pool:
             if pool is None:
                 for each in tasks:
@@ -181,7 +181,7 @@ class Sharing(Generic[_Task, _Made]):
             yield from self._by_others(tasks, lambda task: pool.submit(_answer, task), lambda: many)
 
     def _on_cluster(self, tasks: Iterator[_Task | Alone[_Made]], address: str) -> Iterator[_Made]:
-        """Yield what is made of tasks by the workers of a cluster."""
+        """Yield the results of tasks done by the workers of a cluster."""
         from crondor_cli.kit.cluster import workers_of  # noqa: PLC0415 - 25 ms, for few
 
         with workers_of(address, _answer_with, self.work) as workers:
@@ -207,7 +207,7 @@ class Sharing(Generic[_Task, _Made]):
             yield from self._taken(*waiting.popleft())
 
     def _taken(self, task: _Task, answer: futures.Future[_Answer]) -> Iterator[_Made]:
-        """Yield what another process made of a task."""
+        """Yield the results of another process for a task."""
         made, error = answer.result()
         self.on_task(task)
         yield from made
@@ -220,7 +220,7 @@ def _is_unasked(jobs: int | None) -> bool:
 
 
 def _nobody(_task: object) -> None:
-    """Tell nobody of a task."""
+    """Ignore a task."""
 
 
 def of_many(
@@ -232,10 +232,10 @@ def of_many(
     together: int,
     is_own: Callable[[_Item], bool],
 ) -> Generator[_Made, None, None]:
-    """Yield what ``work`` makes of each of many items, in their order; the first are done here.
+    """Yield the results of ``work`` for many items, in order; the first are done here.
 
-    Where ``jobs`` were not asked for there are other processes from ``least`` items on. Each gets so many ``together``,
-    fewer where there are few in all; what ``is_own`` says is of this process (it reads standard input) is done here.
+    If ``jobs`` were not requested, other processes are used from ``least`` items on. Each gets ``together`` items at a
+    time, fewer if there are few in all; items for which ``is_own`` is true (such as standard input) are done here.
     Raises as Sharing.in_order() does.
     """
     all_of_them = list(items)
@@ -262,19 +262,19 @@ def of_many(
 
 
 class _Answer(NamedTuple):
-    """What was made of a task, and what was raised after it."""
+    """The results of a task, and the exception after them."""
 
     made: list[Any]
     error: Exception | None = None
 
 
-_WORK: list[Callable[[Any], Iterable[Any]]] = []  # in a process that shares the work: what it does with a task
+_WORK: list[Callable[[Any], Iterable[Any]]] = []  # the function for tasks, in a process that shares the work
 
 
 def _begin(work: Callable[[Any], Iterable[Any]]) -> None:
-    """Prepare a process that shares the work: it has ``work`` from the one that forked it, and ends with that one."""
+    """Prepare a process that shares the work: it inherits ``work`` by forking, and ends with its parent."""
     _WORK[:] = [work]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that gives the tasks ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -294,18 +294,18 @@ def _answer_with(work: Callable[[Any], Iterable[Any]], task: object) -> _Answer:
     made: list[object] = []
     try:
         made.extend(work(task))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
+    except Exception as error:  # noqa: BLE001 - raised in the parent, in order
         return _Answer(made, _sendable(error))
     return _Answer(made)
 
 
 @contextmanager
 def _pool(work: Callable[[Any], Iterable[Any]], size: int) -> Iterator[futures.Executor | None]:
-    """Give ``size`` forked processes, which end with the block whatever they do; None where there may be no more."""
+    """Yield ``size`` forked processes, which end with the block; None if the system allows no more."""
     pool = futures.ProcessPoolExecutor(size, get_context("fork"), initializer=_begin, initargs=(work,))
     try:
         with PROGRESS.resting(), _held_back():
-            pool.submit(os.getpid)  # the first task forks them all
+            pool.submit(os.getpid)  # the first task forks all processes
     except OSError:  # too many processes, or no memory
         _end(pool)
         yield None
@@ -326,10 +326,10 @@ def _end(pool: futures.Executor) -> None:
 
 
 def _with_failure(tasks: Iterator[_Item]) -> Iterator[_Item | Alone[Any]]:
-    """Yield tasks; what is raised on the way to one is raised in its turn."""
+    """Yield tasks; an exception in between is raised in order."""
     try:
         yield from tasks
-    except Exception as error:  # noqa: BLE001 - an input that cannot be read further, for one
+    except Exception as error:  # noqa: BLE001 - such as an unreadable input
         problem = error
 
         def fail() -> Iterable[Any]:
@@ -338,8 +338,8 @@ def _with_failure(tasks: Iterator[_Item]) -> Iterator[_Item | Alone[Any]]:
         yield Alone(fail)
 
 
-class _held_back:  # noqa: N801 - a block, as contextlib has them
-    """A block in which Ctrl-C waits, so that no process that is being forked meets it."""
+class _held_back:  # noqa: N801 - used like the blocks of contextlib
+    """A block in which Ctrl-C waits, so that it does not hit a process during the fork."""
 
     def __enter__(self) -> None:
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -352,13 +352,13 @@ def _mapping(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
-copyreg.pickle(MappingProxyType, lambda view: (_mapping, (dict(view),)))  # pickle knows none
+copyreg.pickle(MappingProxyType, lambda view: (_mapping, (dict(view),)))  # pickle does not support it
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an error, or its words where it holds what cannot be sent."""
+    """Return an error, or its text if it cannot be pickled."""
     try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
-    except Exception:  # noqa: BLE001 - whatever an error holds
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - created here
+    except Exception:  # noqa: BLE001 - depends on the contents of the error
         return click.ClickException(f"{type(error).__name__}: {error}")
     return error

@@ -1,4 +1,4 @@
-"""The access point whose configuration --pool-config names."""
+"""The access point given by --pool-config."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def read_pool(
     *,
     beside: Sequence[str] = (),
 ) -> AccessPoint:
-    """Return the access point that a configuration describes; None: one with HTCondor's defaults.
+    """Return the access point with a configuration; None: HTCondor's defaults.
 
-    ``target`` is its release, the newest where it is None; ``beside`` are the other files that the command reads.
-    What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
-    no text, and UsageError for a file that cannot be read.
+    ``target`` is its release, by default the newest; ``beside`` are the other files that the command reads. Lines that
+    its schedd ignores are reported on stderr. Raises CrondorError for a configuration that stops a schedd or is not
+    text, and UsageError for an unreadable file.
     """
     version = (target or NEWEST).version
     context = Context(now=clock.now, zone=clock.zone)
@@ -58,7 +58,7 @@ def read_pool(
 
 
 def through(access_point: AccessPoint) -> Through:
-    """Return how the commands that read schedules take the jobs of files that are submitted to an access point."""
+    """Return how commands that read schedules process the jobs of files submitted to an access point."""
 
     def schedules(file: SubmitFile, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:
         return schedules_of(file, access_point, terms)

@@ -1,4 +1,4 @@
-"""Findings on the screen: text, JSON, SARIF, commands of GitHub Actions, and counts by rule."""
+"""Print findings: text, JSON, SARIF, GitHub Actions commands, and counts by rule."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 _MOST = 12  # lines shown of one fix
-_HEAD = 2  # lines that a unified diff begins with
+_HEAD = 2  # lines at the start of a unified diff
 
 
 def _change_lines(fix: Fix) -> list[str]:
-    """Return the lines of a fix as a diff has them, ``-`` for what goes and ``+`` for what comes; a long one is cut."""
+    """Return the lines of a fix as in a diff, ``-`` for removed and ``+`` for added ones; a long one is cut."""
     if not fix.edits:
         return []
     source = fix.edits[0].span.source
@@ -84,7 +84,7 @@ def _line_end(source: Source, at: int) -> int:
 
 @dataclass(frozen=True)
 class RuleCount:
-    """The findings of one rule: how many, in how many files, and how many of them `--fix` cures."""
+    """The findings of one rule: their number, in how many files, and how many `--fix` fixes."""
 
     code: str
     count: int
@@ -110,7 +110,7 @@ def _counted(findings: Iterable[Finding]) -> list[RuleCount]:
 
 
 def _print_json(result: ChosenReports) -> None:
-    """Print one object with the files in the order named."""
+    """Print one object with the files in order."""
     counted = Counter(finding.diagnostic.severity for finding in result.all_findings)
     data: results.Findings = {
         "files": [
@@ -148,7 +148,7 @@ def _print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None
         return
     total = sum(row.count for row in rows)
     say(f"crondor checked {plural(files, 'file')}: {plural(total, 'finding')}.\n")
-    say("| findings | in files | rule | level | what | cured by --fix |\n|---:|---:|---|---|---|---:|", fits=False)
+    say("| findings | in files | rule | level | what | fixable with --fix |\n|---:|---:|---|---|---|---:|", fits=False)
     for row in rows:
         rule = result.rules[row.code]
         title = rule.title.replace("*", "\\*").replace("|", "\\|")
@@ -169,13 +169,13 @@ def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
 
 
 def github_line(level: str, properties: Mapping[str, str], text: str) -> str:
-    """Return a workflow command with a text and what belongs to it: title, file, line."""
+    """Return a workflow command with a text and its properties: title, file, line."""
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{level} {said}::{_data(text)}"
 
 
 def _data(text: str) -> str:
-    """Escape as the runner unescapes a message; nothing in it acts on a terminal, or is a command of its own."""
+    """Escape a message for the runner, so that it contains no control characters and no commands."""
     text = without_commands("".join(c if c in "\r\n" else printable(c) for c in text))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -189,11 +189,11 @@ _SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.
 
 
 def _print_sarif(result: ChosenReports) -> None:
-    """Print one log with one run; only rules that found something are described in it."""
+    """Print one log with one run; only rules with findings are described."""
     findings = list(result.all_findings)
     codes = sorted({finding.diagnostic.code for finding in findings})
     driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
-    with suppress(metadata.PackageNotFoundError):  # run from a checkout
+    with suppress(metadata.PackageNotFoundError):  # run from a source checkout
         driver["version"] = metadata.version("crondor")
     seen: Counter[str] = Counter()
     run = {
@@ -218,13 +218,13 @@ def _rule(code: str, result: ChosenReports) -> dict[str, object]:
 
 
 def _invocation(result: ChosenReports) -> dict[str, object]:
-    """Say whether all files could be read, and of the others why not."""
+    """Return whether all files could be read, and the reasons for the others."""
     said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
     return {"executionSuccessful": not said, **({"toolExecutionNotifications": said} if said else {})}
 
 
 def _same(finding: Finding, seen: Counter[str]) -> dict[str, str]:
-    """Return what identifies a finding when its line has moved; equal findings are numbered."""
+    """Return a fingerprint that survives moved lines; equal findings are numbered."""
     mark = KnownFinding.of(finding, lambda name: name.removeprefix("./")).fingerprint
     seen[mark] += 1
     return {"crondor/v1": f"{mark}:{seen[mark]}"}
@@ -246,14 +246,14 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, object]:
         replacements = [
             {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.fix.edits
         ]
-        # All edits of a fix are of the checked file, where the finding itself may be of one that it includes.
+        # All edits of a fix are in the checked file, although the finding may be in an included one.
         change = {"artifactLocation": _artifact(finding.fix.edits[0].span), "replacements": replacements}
         result["fixes"] = [{"description": {"text": finding.fix.title}, "artifactChanges": [change]}]
     return result
 
 
 def _artifact(span: Span) -> dict[str, str]:
-    """Return the address of a file: an absolute one for an absolute name, else one below the root of the sources."""
+    """Return the URI of a file: absolute for an absolute name, else relative to the source root."""
     name = span.source.name.replace("\\", "/")
     if name.startswith("/"):
         return {"uri": f"file://{quote(name, errors='replace')}"}
@@ -270,7 +270,7 @@ def _region(span: Span) -> dict[str, int]:
 
 
 def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
-    """Print one object with the rules that found something, by code, and how often."""
+    """Print one object with the rules with findings, by code, and their counts."""
     data: list[results.Statistic] = [
         {
             "code": row.code,
@@ -286,11 +286,11 @@ def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
     echo_json(statistics)
 
 
-_FIXABLE = "[*]"  # marks what --fix cures
+_FIXABLE = "[*]"  # marks findings that --fix fixes
 
 
 def _print_text(result: ChosenReports, *, is_concise: bool) -> None:
-    """Print a block for each finding with its line underlined, or a line each."""
+    """Print each finding as a block with its line underlined, or as one line."""
     colour, columns = SCREEN.wants_colour(sys.stdout), screen_columns(sys.stdout)
     for finding in result.all_findings:
         fix = finding.fix
@@ -305,7 +305,7 @@ def _print_text(result: ChosenReports, *, is_concise: bool) -> None:
 
 
 def _print_rows(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
-    """Print how often each rule found something, a line each."""
+    """Print the number of findings of each rule, one per line."""
     width = max((len(str(row.count)) for row in rows), default=1)
     for row in rows:
         rule = result.rules[row.code]
@@ -314,18 +314,18 @@ def _print_rows(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
 
 
 def _summary(result: ChosenReports) -> str:
-    """Return the line that ends a report for people."""
+    """Return the last line of a report in text form."""
     findings = list(result.all_findings)
     count = Counter(finding.diagnostic.severity for finding in findings)
     cures = Counter(finding.fix.safe for finding in findings if finding.fix is not None)
     known = sum(map(result.quiet, result.reports))
     checked = plural(len(result.reports), "file")
     if not count:
-        return f"{checked} checked: " + (f"nothing new; the baseline knows {known}" if known else "nothing found")
+        return f"{checked} checked: " + (f"no new findings; {known} in the baseline" if known else "nothing found")
     found = ", ".join(plural(count[severity], severity.value) for severity in Severity if count[severity])
-    cured = f"; {_FIXABLE} --fix cures {cures[True]}" if cures[True] else ""
-    more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
-    quiet = f"; the baseline knows {known} more" if known else ""
+    cured = f"; {_FIXABLE} {cures[True]} fixable with --fix" if cures[True] else ""
+    more = f"{',' if cured else ';'} {cures.total()} with --fix --unsafe" if cures[False] else ""
+    quiet = f"; {known} more in the baseline" if known else ""
     return f"{checked} checked: {found}{cured}{more}{quiet}"
 
 
@@ -345,7 +345,7 @@ _COUNTS: Final[Mapping[str, Callable[[ChosenReports, Sequence[RuleCount]], None]
 
 
 class Asked(NamedTuple):
-    """What is to be done with what was found: print it, count it, fix it, or keep it as known."""
+    """What to do with the findings: print, count or fix them, or write the baseline."""
 
     baseline: BaselineOptions
     fix: bool
@@ -355,12 +355,12 @@ class Asked(NamedTuple):
     format_: str
 
     def refuse(self, *, unsafe: bool = False, is_fixable: bool = True) -> None:
-        """Raise UsageError for options that do not go together."""
+        """Raise UsageError for options that exclude or require each other."""
         reason = None
         if (self.write or unsafe) and not self.fix:
             reason = f"{'--write' if self.write else '--unsafe'} needs --fix"
         elif self.fix and self.baseline.update:
-            reason = "--update-baseline writes what is found, --fix cures it: one after the other"
+            reason = "--update-baseline and --fix exclude each other: run one after the other"
         elif self.fix and self.format_ != "text":
             reason = "--fix shows a diff, and no other --format"
         elif self.fix and not is_fixable:
@@ -370,10 +370,10 @@ class Asked(NamedTuple):
 
 
 def conclude(result: Result, asked: Asked, cures: Callable[[Result], Iterable[tuple[CheckReport, Cured]]]) -> int:
-    """Do what is asked with what was found; return the exit status.
+    """Print, count or fix the findings; return the exit status.
 
-    ``cures`` gives each report with what its fixes make of it. Raises UsageError for a baseline that cannot be used,
-    and for --statistics in a form that has no counts.
+    ``cures`` yields each report with its fixed text. Raises UsageError for an unusable baseline, and for --statistics
+    in a format without counts.
     """
     if asked.baseline.path is not None:
         result = with_baseline(result, asked.baseline)
@@ -388,7 +388,7 @@ def conclude(result: Result, asked: Asked, cures: Callable[[Result], Iterable[tu
         elif asked.format_ in _COUNTS:
             _COUNTS[asked.format_](result, _counted(result.all_findings))
         else:
-            message = f"--statistics counts, and --format {asked.format_} has no place for that: text, json or github"
+            message = f"--statistics does not support --format {asked.format_}: use text, json or github"
             raise usage(message)
         if asked.format_ in {"text", "concise"} and not asked.quiet:
             say(_summary(result))
@@ -402,4 +402,4 @@ report_options = options_of(
     format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line for each finding."),
     gathered("asked", Asked),
 )
-"""--quiet and --format, which come with --fix, --write, --statistics and --baseline as one argument ``asked``."""
+"""--quiet and --format, with --fix, --write, --statistics and --baseline as one argument ``asked``."""

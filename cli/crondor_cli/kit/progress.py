@@ -1,4 +1,4 @@
-"""The progress of a command that takes long, and --watch, which runs it again when a file changes."""
+"""The progress display of slow commands, and --watch, which reruns a command when a file changes."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from crondor_cli.kit.tables import plural
 _Item = TypeVar("_Item")
 
 THREAD: Final = "progress"
-"""What the thread that draws is called."""
+"""The name of the drawing thread."""
 
 _QUIET: Final = 1.0  # seconds without output before the line is drawn
-_PACE: Final = 0.1  # seconds between two looks
-_BAR: Final = 24  # columns of the bar, with its brackets
-_BRIEFEST: Final = 3.0  # seconds of work before the time that is left is guessed
+_PACE: Final = 0.1  # seconds between updates
+_BAR: Final = 24  # columns of the bar, including its brackets
+_BRIEFEST: Final = 3.0  # seconds of work before the remaining time is estimated
 
 
-# Every command has it (see ``Command``), but those that run until they are told to end. Whoever knows how much there is
-# to do says so (``begin``, ``counted``); without that the line counts the seconds. It is written over by whatever is
-# said, and gone at the end. Nothing is drawn where stderr is no terminal or a dumb one, where stdout is a pipe, whose
-# reader may have the terminal for itself, and with ``--quiet``.
+# Every command has a progress line (see ``Command``), except those that run until they are stopped. Code that knows the
+# amount of work declares it (``begin``, ``counted``); otherwise the line counts seconds. Output replaces the line, and
+# it is erased at the end. Nothing is drawn if stderr is not a terminal or a dumb one, if stdout is a pipe, whose reader
+# may use the terminal, and with ``--quiet``.
 class _Stage(NamedTuple):
-    """What is done, how much there is of it, the plural of what is counted, and when it began (monotonic seconds)."""
+    """A stage: its label, its amount of work, the plural of the unit, and its start (monotonic seconds)."""
 
     label: str
     total: int | None
@@ -42,7 +42,7 @@ class _Stage(NamedTuple):
     began: float
 
     def left(self, now: float, done: int) -> str:
-        """Return how long it still takes, as far as its past can tell."""
+        """Return the estimated remaining time."""
         taken = now - self.began
         if not (done and self.total) or taken < _BRIEFEST:
             return ""
@@ -50,10 +50,10 @@ class _Stage(NamedTuple):
 
 
 class Progress:
-    """What is being done, how much of it is done, and the thread that draws it."""
+    """The current stage, the work done, and the thread that draws it."""
 
     def __init__(self) -> None:
-        """Begin with nothing to say."""
+        """Start without a stage."""
         self.done = 0
         self._stage = _Stage("working", None, "", 0.0)
         self._is_hidden = False
@@ -62,29 +62,29 @@ class Progress:
         self._drawer: Thread | None = None
 
     def begin(self, label: str, total: int | None = None, unit: str = "") -> None:
-        """Begin a stage: what is done (``checking``), how much there is of it, and the plural of what is counted."""
+        """Begin a stage: its label (``checking``), its amount of work, and the plural of the unit."""
         self._stage, self.done = _Stage(label, total, unit, time.monotonic()), 0
         self._is_hidden = False
 
     def counted(self, items: Iterable[_Item], label: str, unit: str, total: int | None = None) -> Iterator[_Item]:
-        """Yield items as a stage of their own; ``total`` where they do not know it themselves."""
+        """Yield items as a stage of their own; ``total`` is their number if they have no length."""
         stage = _Stage(label, len(items) if isinstance(items, Sized) else total, unit, time.monotonic())
         for number, item in enumerate(items):
-            self._stage, self.done = stage, number  # an item may have stages of its own
+            self._stage, self.done = stage, number  # processing an item may have begun other stages
             yield item
         self._stage, self.done = stage, stage.total or self.done
 
     def reach(self, done: int) -> None:
-        """Say how much of the stage is done."""
+        """Set the amount of work done in the stage."""
         self.done = done
 
     def hide(self) -> None:
-        """Draw nothing until the next stage begins: somebody types, or the command waits for a change."""
+        """Draw nothing until the next stage: the user is typing, or the command waits for a change."""
         self._is_hidden = True
         STATUS.clear()
 
     def start(self, *, is_wanted: bool) -> None:
-        """Begin to draw, if it ``is_wanted`` and somebody sees it."""
+        """Start drawing, if it ``is_wanted`` and visible."""
         self.begin("working")
         self._began = time.monotonic()
         if not is_wanted or self._drawer is not None or not _is_seen():
@@ -92,14 +92,14 @@ class Progress:
         self._draw_on()
 
     def _draw_on(self) -> None:
-        """Begin to draw what is known."""
+        """Start drawing the current stage."""
         self._over = Event()
         STATUS.open()
         self._drawer = Thread(target=self._draw, args=(self._over,), name=THREAD, daemon=True)
         self._drawer.start()
 
     def stop(self) -> None:
-        """Draw no more; the line is gone."""
+        """Stop drawing, and erase the line."""
         if self._drawer is None or self._over is None:
             return
         self._over.set()
@@ -109,7 +109,7 @@ class Progress:
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Give a block in which there is no thread that draws; after it what was drawn is drawn again."""
+        """Stop the drawing thread during a block, then restart it."""
         was_drawn = self._drawer is not None
         self.stop()
         try:
@@ -119,7 +119,7 @@ class Progress:
                 self._draw_on()
 
     def line(self, now: float, columns: int) -> str:
-        """Return what is drawn at a time (seconds of a monotonic clock), in less than so many columns."""
+        """Return the line at a time (seconds of a monotonic clock), shorter than a number of columns."""
         stage, done = self._stage, self.done
         seconds = f"{now - self._began:.0f} s"
         if not stage.total:
@@ -141,7 +141,7 @@ class Progress:
 
 
 def _fitting(pieces: list[str], columns: int) -> str:
-    """Return the first pieces that fit into a line, without its last column."""
+    """Return the first pieces that fit into a line, leaving its last column free."""
     made = ""
     for piece in filter(None, pieces):
         longer = f"{made}  {piece}" if made else piece
@@ -152,7 +152,7 @@ def _fitting(pieces: list[str], columns: int) -> str:
 
 
 def _is_seen() -> bool:
-    """Say whether somebody sees what is drawn on stderr."""
+    """Return whether drawing on stderr is visible."""
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return False
     try:
@@ -163,11 +163,11 @@ def _is_seen() -> bool:
 
 PROGRESS: Final = Progress()
 
-_SETTLE = 200  # milliseconds without a change before the command runs: editors write a file in several steps
+_SETTLE = 200  # milliseconds without a change before the command runs: editors write files in several steps
 
 
 def watch_option(*, here: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add --watch to a command that takes FILES and --spec; ``here``: without any it takes those of this folder."""
+    """Add --watch to a command that takes FILES and --spec; ``here``: by default it watches this folder."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
@@ -189,7 +189,7 @@ def watch_option(*, here: bool = False) -> Callable[[Callable[..., None]], Calla
 def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
     """Run a command, and again after each change of its files or of others in their folders, until Ctrl-C.
 
-    Raises UsageError for standard input, for files that are not there, and without the package watchfiles.
+    Raises UsageError for standard input, for missing files, and without the package watchfiles.
     """
     if "-" in paths or not paths:
         raise usage("--watch follows files and folders, and not standard input")
@@ -212,7 +212,7 @@ def _folder(path: str) -> str:
 
 
 def _changes(folders: Iterable[str]) -> Iterator[object]:
-    """Yield once at the beginning, and then after each change."""
+    """Yield once at the start, and then after each change."""
     try:
         from watchfiles import watch  # noqa: PLC0415 - optional, and 30 ms
     except ImportError:
@@ -223,7 +223,7 @@ def _changes(folders: Iterable[str]) -> Iterator[object]:
 
 
 def _shown(once: Callable[[], None]) -> None:
-    """Run a command, and show what is wrong instead of ending: the next change may mend it."""
+    """Run a command, and show errors instead of ending: the next change may fix them."""
     try:
         once()
     except click.exceptions.Exit:

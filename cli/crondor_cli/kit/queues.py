@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 _LOG = "job_queue.log"
-_MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
+_MOST_COMPLETED = 8 << 20  # bytes of a log read for completion: half a second
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 class QueueJobs(NamedTuple):
-    """The scheduled ones of the jobs that were asked for, how many these are, and what there is to say of the queue."""
+    """The scheduled jobs among the selected ones, the number of those, and findings about the queue."""
 
     ads: list[ClassAd]
     total: int
@@ -64,7 +64,7 @@ class QueueJobs(NamedTuple):
 
 
 def _completed_jobs(ctx: click.Context) -> Iterable[str]:
-    """Return the jobs of an embedded queue or a log that is named before, for the shell; none of a long log."""
+    """Return the jobs of the selected embedded queue or log, for completion; none of a long log."""
     if any(ctx.params.get(name) for name in ("live", "name", "pool", "ads")):
         return []
     log = ctx.params.get("log") or folder_of(ctx.params.get("queue")) / _LOG
@@ -85,9 +85,9 @@ def job_arguments(function: _Function) -> _Function:
 
 
 def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:
-    """Return the jobs named; words that name none are a usage error, and with ``needed`` so is naming none at all."""
+    """Return the selected jobs; invalid words are a usage error, and with ``needed`` so is an empty selection."""
     if needed and not jobs and constraint is None:
-        message = "name the jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
+        message = "select jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
         raise usage(message)
     try:
         return Selection.parse(jobs, constraint)
@@ -96,7 +96,7 @@ def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool 
 
 
 def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Diagnostic]]:
-    """Return all jobs of a queue, and what there is to say of it; nothing is written.
+    """Return all jobs of a queue, and findings about it; nothing is written.
 
     Raises CrondorError; UsageError for an unreadable file.
     """
@@ -121,7 +121,7 @@ def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> Queu
     with opened(asked, clock) as schedd:
         if schedd is None:
             return QueueJobs([], 0, sees_deferral_time=True, findings=[no_queue(asked.folder)])
-        findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one begins anew
+        findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one replaces them
         found = schedd.scheduled(chosen)
         findings += [*getattr(schedd, "diagnostics", ()), *_unknown(chosen, found)]
         return QueueJobs(found.ads, found.total, schedd.capabilities.sees_deferral_time, findings)
@@ -131,10 +131,9 @@ def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> Queu
 def opened(
     asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = None, only: JobFilter | None = None
 ) -> Iterator[Schedd | None]:
-    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError.
+    """Yield a schedd for reading; None for an embedded queue that does not exist yet. Raises CrondorError.
 
-    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. ``only``: for which jobs a log
-    is read.
+    ``ticks`` is its clock if it stays open; without it the time is fixed. ``only`` selects the jobs read from a log.
     """
     now = ticks or (lambda: clock.now)
     kind = asked.kind
@@ -154,9 +153,9 @@ def opened(
 def _of_log(
     path: Path | str, clock: Clock, now: Callable[[], int], history: Path | None = None, only: JobFilter | None = None
 ) -> QueueLogSchedd:
-    """Read a schedd's log, or with its history that of an embedded queue. Raises QueueIO."""
+    """Read a schedd's log, or with a history that of an embedded queue. Raises QueueIO."""
     size = 0
-    with suppress(OSError, ValueError):  # the reader says so
+    with suppress(OSError, ValueError):  # reading reports it
         size = os.path.getsize(path)
     PROGRESS.begin("reading the queue", size)
     made = QueueLogSchedd(
@@ -173,12 +172,12 @@ def _of_log(
 
 
 def live_of(asked: QueueOptions) -> LiveSchedd:
-    """Return the live schedd that was asked for."""
+    """Return the selected live schedd."""
     return LiveSchedd(asked.name, asked.pool, address_file=asked.address_file)
 
 
 def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:
-    """Return the numbers and clusters named that a schedd does not have. Raises ScheddError."""
+    """Return the selected numbers and clusters that a schedd lacks. Raises ScheddError."""
     if not chosen.jobs and not chosen.clusters:
         return []
     named = Selection(jobs=chosen.jobs, clusters=chosen.clusters)
@@ -188,14 +187,13 @@ def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:
 def embedded_of(
     queue: str | None, clock: Clock, *, make: bool = False, ticks: Callable[[], int] | None = None, waits: bool = True
 ) -> EmbeddedSchedd:
-    """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
+    """Open the embedded queue for writing, show the findings about its log, and with ``make`` create it.
 
-    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. While another process has the
-    queue ``waits`` waits some seconds for it, and says so.
-    Raises CrondorError where there is none, JobQueueError.
+    ``ticks`` is its clock if it stays open; without it the time is fixed. If another process has the queue, ``waits``
+    waits some seconds for it, with a message. Raises CrondorError if it is missing, JobQueueError.
     """
     folder = folder_of(queue)
-    if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
+    if not make and not is_there(folder / LOG):  # a typo in a path must not create a queue
         raise CrondorError(no_queue(folder, Severity.ERROR))
     try:
         PROGRESS.begin("reading the queue")
@@ -209,7 +207,7 @@ def embedded_of(
 
 
 def is_there(log: Path) -> bool:
-    """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
+    """Return whether a queue's log exists. Raises QueueIO if this user may not look."""
     try:
         return walk.is_there(log)
     except OSError as error:
@@ -225,34 +223,34 @@ def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:
 
 
 def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
-    """Return an error for each job and cluster that was named and is not there."""
+    """Return an error for each selected job and cluster that is missing."""
     beside = " for which the constraint is true" if chosen.constraint is not None else ""
     return [unknown_job(name, beside) for name in found.missing]
 
 
 def no_job(beside: str = "") -> Diagnostic:
-    """Return the warning for words that are right and name nobody."""
+    """Return the warning for a valid selection without jobs."""
     hint = "crondor queue status lists the scheduled jobs"
     return Diagnostic("no-job", f"no job of the queue matches{beside}", Severity.WARNING, help=hint)
 
 
 def unknown_job(name: str, beside: str = "") -> Diagnostic:
-    """Return the error for a job that is not in the queue."""
+    """Return the error for a job missing from the queue."""
     what = "job" if "." in name else "job of cluster"
     hint = "crondor queue status lists the scheduled jobs, crondor queue history those that have left"
     return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)
 
 
 def undone(acted: Acted, already: str, bad_status: str) -> Iterator[Diagnostic]:
-    """Yield a warning for each reason why an action was not done to jobs."""
-    denied = "another user's: the schedd refuses to change them"
+    """Yield a warning for each reason why jobs were not changed."""
+    denied = "owned by another user: the schedd refuses to change them"
     for count, why in ((acted.already, already), (acted.bad_status, bad_status), (acted.denied, denied)):
         if count:
             yield Diagnostic("not-done", f"{plural(count, 'job')} {why}", Severity.WARNING)
 
 
 def acted_data(action: str, acted: Acted, findings: Iterable[Diagnostic]) -> results.Acted:
-    """Return what was done to jobs."""
+    """Return the JSON result of an action on jobs."""
     return {
         "action": action,
         "done": acted.done,
@@ -265,7 +263,7 @@ def acted_data(action: str, acted: Acted, findings: Iterable[Diagnostic]) -> res
 
 
 class QueueReading(NamedTuple):
-    """What was found in a queue, and how the schedules in it are read."""
+    """The jobs found in a queue, and how their schedules are read."""
 
     asked: QueueOptions
     clock: Clock
@@ -275,12 +273,12 @@ class QueueReading(NamedTuple):
 
     @property
     def head(self) -> results.QueueHead:
-        """The keys that the JSON of all such commands begins with."""
+        """The first keys of the JSON of all such commands."""
         clock = self.clock
         return {"source": self.asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": self.dialect.value}
 
     def looks(self) -> Iterator[ScheduledJob]:
-        """Yield how the jobs with a schedule stand now."""
+        """Yield the present status of the jobs with a schedule."""
         looker = StatusReader(zone=self.clock.zone, dialect=self.dialect, policy=self.policy)
         looks = looker.looks(self.found.ads, self.clock.now)
         return PROGRESS.counted(looks, "looking at schedules", "jobs", len(self.found.ads))
@@ -294,13 +292,13 @@ def reading_of(
     dialect: Dialect | None,
     policy: Policy | None,
 ) -> QueueReading:
-    """Read what the options of these names say. Raises CrondorError; UsageError for what cannot be read."""
+    """Return a reading for these options. Raises CrondorError; UsageError for an unreadable file."""
     chosen = selection_of(jobs, constraint)
     return QueueReading(asked, clock, read_scheduled(asked, chosen, clock), dialect or asked.dialect, policy)
 
 
 def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
-    """Add what names a queue, the clock and the reading; with the jobs they come as one argument ``read``."""
+    """Add the options for a queue, the clock and the dialect; with the jobs they come as one argument ``read``."""
 
     @wraps(function)
     def command(
@@ -318,7 +316,7 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def jobs_of_ads(path: str, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:
-    """Return the scheduled jobs of a file of ads, and what there is to say of the file.
+    """Return the scheduled jobs of a file of ads, and findings about the file.
 
     Raises UsageError if it cannot be read.
     """
@@ -335,7 +333,7 @@ def jobs_of_ads(path: str, terms: ReadingTerms) -> tuple[list[Job], list[Diagnos
 
 
 def _jobs(path: str, terms: ReadingTerms, report: Report) -> tuple[list[Job], int, int]:
-    """Return the scheduled jobs, and how many others and how many in all there are."""
+    """Return the scheduled jobs, the number of others, and the total."""
     jobs: list[Job] = []
     known: Known = {}
     total = 0

@@ -1,9 +1,9 @@
-"""What commands print as JSON: the types that several need, and the JSON Schema of any of them.
+"""JSON output of the commands: shared types, and the JSON Schema of any type.
 
-A command's package has a module `results` with a TypedDict for each object that it prints: the annotation of a key says
-what type the value has, what it means and in which unit, and which values there are, if they are few; a number is the
-length of an array. mypy holds the code that prints against these types; `crondor config schema` and the reference pages
-are made of them.
+A command's package has a module `results` with a TypedDict for each object that it prints: the annotation of a key
+gives the type, the meaning and the unit of the value, and the possible values if they are few; a number is the length
+of an array. mypy checks the code that prints against these types; `crondor config schema` and the reference pages are
+generated from them.
 """
 
 from __future__ import annotations
@@ -37,33 +37,33 @@ from crondor.router.match.umbrella import Clause as Clauses
 from crondor.spec import Dialect
 
 if TYPE_CHECKING:
-    from typing_extensions import NotRequired as NotRequired  # noqa: PLC0414 - the other modules take it from here
-else:  # typing has it from Python 3.11 on
+    from typing_extensions import NotRequired as NotRequired  # noqa: PLC0414 - imported from here by other modules
+else:  # Python 3.11 and later have it in typing
 
     class NotRequired:
         """A key that may be missing."""
 
         def __class_getitem__(cls, type_: object) -> object:
-            """Return the type with a mark."""
+            """Return the type with a marker."""
             return Annotated[type_, cls]
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 _AD = {
-    "description": "A ClassAd: values by attribute; what is no literal is a string /Expr(...)/.",
+    "description": "A ClassAd: values by attribute; an expression that is not a literal is a string /Expr(...)/.",
     "type": "object",
     "additionalProperties": True,
 }
 
 
 def names(values: type[Enum], *more: str) -> tuple[str, ...]:
-    """Return the names of an enumeration as JSON has them, and more values."""
+    """Return the names of an enumeration as in JSON, and more values."""
     return (*(each.name.lower() for each in values), *more)
 
 
 class Result(NamedTuple):
-    """What a command prints as JSON: its title, and the type of the document, or of one line of many."""
+    """The JSON output of a command: its title, and the type of the document, or of each line."""
 
     title: str
     type: Any
@@ -73,36 +73,36 @@ class Instant(TypedDict):
     """An instant."""
 
     time: Annotated[int, "epoch seconds (UTC)"]
-    local: Annotated[str | None, "the same in the zone (ISO 8601 with offset); null beyond the calendar"]
+    local: Annotated[str | None, "the same in the zone (ISO 8601 with offset); null outside the calendar"]
 
 
 class Diagnostic(TypedDict):
-    """A finding: what is wrong, why, and where."""
+    """A finding: the fault, its reason and its place."""
 
-    code: Annotated[str, "stable: that of the rule, as `crondor check` has it; else in kebab-case"]
-    severity: Annotated[str, "how bad it is", Severity]
-    message: Annotated[str, "what and why"]
+    code: Annotated[str, "stable: the rule's, as in `crondor check`; otherwise in kebab-case"]
+    severity: Annotated[str, "its severity", Severity]
+    message: Annotated[str, "the fault and its reason"]
     help: Annotated[str | None, "what to write instead"]
-    fix: Annotated[str | None, "the text to put in place of `text`, where there is one right answer"]
-    file: Annotated[str | None, "where it stands: a file or an option"]
+    fix: Annotated[str | None, "the replacement for `text`, if there is one right answer"]
+    file: Annotated[str | None, "its place: a file or an option"]
     line: Annotated[int | None, "its line (from 1)"]
     column: Annotated[int | None, "its column (characters, from 1)"]
-    text: Annotated[str | None, "the piece itself, 200 characters at most"]
+    text: Annotated[str | None, "the text concerned, at most 200 characters"]
 
 
 class Part(TypedDict):
     """A part of an expression, with its value in ClassAd syntax."""
 
     expression: Annotated[str, "the part as HTCondor prints it"]
-    value: Annotated[str | None, "its value; null: it has none, or was not reached"]
-    reached: Annotated[bool, "false where evaluation does not come that far"]
+    value: Annotated[str | None, "its value; null: it has none, or was not evaluated"]
+    reached: Annotated[bool, "whether it was evaluated"]
     parts: Annotated[Iterable[Part], "its own parts"]
 
 
 class Known(Instant):
-    """Up to when a schedule is known, and why no further; null for one that is known for ever."""
+    """The time up to which a schedule is known, and the reason; null if it is known forever."""
 
-    reason: Annotated[str, "what limits it, in words"]
+    reason: Annotated[str, "the reason, in words"]
 
 
 class JobHead(TypedDict):
@@ -110,151 +110,151 @@ class JobHead(TypedDict):
 
     name: Annotated[str, "the file, the crontab line, or `command line`"]
     line: Annotated[int | None, "the line of the queue statement (from 1); null without a file"]
-    count: Annotated[int, "how many equal jobs this stands for"]
+    count: Annotated[int, "the number of equal jobs"]
 
 
 class AskedSchedule(TypedDict):
     """The schedule of --schedule."""
 
-    text: Annotated[str, "the schedule as it was written"]
+    text: Annotated[str, "the schedule as written"]
     words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
-    until: Annotated[Known | None, "up to when it is known"]
+    zone: Annotated[str, "the zone of the schedule (IANA name)"]
+    until: Annotated[Known | None, "the time up to which it is known"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
 
 
 class Difference(TypedDict):
-    """Why the real schedd reads a schedule otherwise."""
+    """Why the real schedd reads a schedule differently."""
 
     code: Annotated[
         str,
-        "`field`, `attribute`: read otherwise; `day-zero`: the day-0 defect; `clock-change`: near one; "
-        "`accepted`: the manual refuses the schedule",
+        "`field`, `attribute`: read differently; `day-zero`: the day-0 defect; `clock-change`: near one; "
+        "`accepted`: the manual rejects the schedule",
         ("field", "attribute", "day-zero", "clock-change", "accepted"),
     ]
     reason: Annotated[str, "the reason"]
-    write: Annotated[str | None, "what to write instead; null where nothing cures it"]
-    is_clause: Annotated[bool, "whether `write` is to be added to requirements, and not a line of the submit file"]
+    write: Annotated[str | None, "what to write instead; null if nothing helps"]
+    is_clause: Annotated[bool, "whether to add `write` to requirements, not as a line of the submit file"]
 
 
 class Start(TypedDict):
-    """A start, and the moments around it."""
+    """A start and its related times."""
 
     time: Annotated[int, "the start (epoch seconds)"]
-    local: Annotated[str | None, "the same in the zone (ISO 8601 with offset); null beyond the calendar"]
-    nominal_match: Annotated[int, "time - prep_time: where the manual opens the gate (epoch seconds)"]
-    match_opens: Annotated[int, "time - prep_time - SCHEDD_INTERVAL: from here the job may be matched (epoch seconds)"]
+    local: Annotated[str | None, "the same in the zone (ISO 8601 with offset); null outside the calendar"]
+    nominal_match: Annotated[int, "time - prep_time: when the manual opens the gate (epoch seconds)"]
+    match_opens: Annotated[int, "time - prep_time - SCHEDD_INTERVAL: the earliest match (epoch seconds)"]
     last_match: Annotated[int, "time + window - 1: the last second at which it can be matched (epoch seconds)"]
     last_start: Annotated[int, "time + window: the last second at which it can start (epoch seconds)"]
 
 
 class QueueSource(TypedDict):
-    """Which jobs were read, and when."""
+    """The source of the jobs, and the time."""
 
-    source: Annotated[str, "where the ads come from", ("queue", "log", "live", "ads")]
+    source: Annotated[str, "the source of the ads", ("queue", "log", "live", "ads")]
     zone: Annotated[str, "the zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
 
 
 class QueueHead(QueueSource):
-    """Which jobs were read, when, and how their schedules are read."""
+    """The source of the jobs, the time, and the dialect."""
 
     dialect: Annotated[str, "how Cron attributes were read", Dialect]
 
 
 class Clause(TypedDict):
-    """A clause that keeps a job from being a candidate for routing."""
+    """A clause that prevents a job from being a candidate for routing."""
 
     clause: Annotated[str, "the clause that does not hold", names(Clauses)]
     reason: Annotated[str, "why"]
 
 
 class Verdict(TypedDict):
-    """What a route says of a job."""
+    """A route's verdict about a job."""
 
     route: Annotated[str, "the route"]
-    outcome: Annotated[str, "what it says", RouteOutcome]
-    reason: Annotated[str | None, "why; null where there is nothing more to say"]
+    outcome: Annotated[str, "the verdict", RouteOutcome]
+    reason: Annotated[str | None, "the reason; null if there is none"]
 
 
 class Judged(TypedDict):
-    """Whether a job can be routed, and what each route says of it."""
+    """Whether a job can be routed, and each route's verdict."""
 
-    missed: Annotated[Iterable[Clause], "the clauses that keep it from being a candidate"]
-    routes: Annotated[Iterable[Verdict], "what each route says of it"]
+    missed: Annotated[Iterable[Clause], "the clauses that prevent it from being a candidate"]
+    routes: Annotated[Iterable[Verdict], "each route's verdict"]
 
 
 class CheckedFile(lint.ReportData):
     """A checked file."""
 
-    baseline: Annotated[int, "how many `--baseline` knew already"]
+    baseline: Annotated[int, "the number of findings in `--baseline`"]
 
 
 class Counted(TypedDict):
-    """How many findings of each severity."""
+    """The number of findings by severity."""
 
-    error: Annotated[int, "what is refused, held, or never runs"]
-    warning: Annotated[int, "what will surprise"]
-    note: Annotated[int, "what is good to know"]
+    error: Annotated[int, "HTCondor refuses or holds the job, or it never runs"]
+    warning: Annotated[int, "the effect is probably unwanted"]
+    note: Annotated[int, "useful information"]
 
 
 class Findings(TypedDict):
-    """What was found in each file; without --statistics."""
+    """The findings in each file; without --statistics."""
 
-    files: Annotated[Iterable[CheckedFile], "the files in the order named"]
-    summary: Annotated[Counted, "how many findings of each severity"]
+    files: Annotated[Iterable[CheckedFile], "the files in order"]
+    summary: Annotated[Counted, "the number of findings by severity"]
 
 
 class Statistic(TypedDict):
-    """How often a rule found something."""
+    """The number of findings of a rule."""
 
     code: Annotated[str, "the rule: `CRN101`"]
     name: Annotated[str, "the rule's name"]
-    severity: Annotated[str, "how bad it is", Severity]
-    count: Annotated[int, "how often it did"]
-    files: Annotated[int, "in how many files"]
-    fixable: Annotated[int, "how many of them `--fix` cures"]
+    severity: Annotated[str, "its severity", Severity]
+    count: Annotated[int, "its findings"]
+    files: Annotated[int, "the files with its findings"]
+    fixable: Annotated[int, "the findings that `--fix` fixes"]
 
 
 class Statistics(TypedDict):
-    """How often each rule found something; with --statistics."""
+    """The number of findings by rule; with --statistics."""
 
-    files: Annotated[int, "how many files were looked at"]
-    statistics: Annotated[Iterable[Statistic], "the rules that found something, by code"]
+    files: Annotated[int, "the number of files checked"]
+    statistics: Annotated[Iterable[Statistic], "the rules with findings, by code"]
 
 
 class Acted(TypedDict):
-    """What was done to jobs."""
+    """The result of an action on jobs."""
 
-    action: Annotated[str, "what was done", ("hold", "release", "rm")]
-    done: Annotated[int, "to how many it was done"]
-    already: Annotated[int, "how many were so already"]
-    bad_status: Annotated[int, "to how many it cannot be done: not held, removed"]
-    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
-    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
+    action: Annotated[str, "the action", ("hold", "release", "rm")]
+    done: Annotated[int, "jobs changed"]
+    already: Annotated[int, "jobs already in that state"]
+    bad_status: Annotated[int, "jobs whose status does not allow it: not held, removed"]
+    denied: Annotated[int, "jobs that the schedd refused to change: they belong to other users"]
+    not_found: Annotated[int, "selected jobs and clusters that are missing"]
     diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
 
 
 @cache
 def results() -> Mapping[str, Result]:
-    """Return what the commands print, by name with hyphens between the words."""
+    """Return the JSON outputs of the commands, by name with hyphens between words."""
     packages = [f"crondor_cli.{each.name}" for each in iter_modules(crondor_cli.__path__) if each.ispkg]
     own = [f"{each}.results" for each in packages if each != __package__ and find_spec(f"{each}.results")]
     return dict(sorted(item for each in own for item in import_module(each).RESULTS.items()))
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return a JSON Schema (draft 2020-12) that needs no other. Raises KeyError for a name that there is not."""
+    """Return a self-contained JSON Schema (draft 2020-12). Raises KeyError for an unknown name."""
     result = results()[name]
     needed: dict[str, Any] = {}
     document = _part(result.type, needed)
-    if set(document) == {"$ref"} and document["$ref"] not in str(needed):  # stands at the top itself
+    if set(document) == {"$ref"} and document["$ref"] not in str(needed):  # it is the document itself
         document = needed.pop(_name(result.type))
     return {"$schema": DIALECT, "title": result.title, **document, "$defs": needed}
 
 
 def shared() -> dict[str, Any]:
-    """Return the definitions of the types that several commands need, by name."""
+    """Return the definitions of the shared types, by name."""
     needed: dict[str, Any] = {"ad": _AD}
     for each in globals().values():
         if is_typeddict(each):
@@ -267,7 +267,7 @@ def _name(shape: type) -> str:
 
 
 def _part(hint: Any, needed: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type, as typing has it
-    """Return the schema of a type; that of a TypedDict is put among those needed."""
+    """Return the schema of a type; that of a TypedDict is added to ``needed``."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _described(hint, needed)
@@ -319,7 +319,7 @@ def _described(hint: Any, needed: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
 
 
 def _either(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema of one of some types; those with a name of their own are alternatives."""
+    """Return the schema of a union; types with a name are alternatives."""
     if not any("$ref" in each or "anyOf" in each for each in parts):
         types = [name for each in parts for name in _as_list(each["type"])]
         return {key: value for each in parts for key, value in each.items()} | {"type": types}
@@ -327,5 +327,5 @@ def _either(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"anyOf" if any(is_null) else "oneOf": parts}
 
 
-def _as_list(types: Any) -> list[str]:  # noqa: ANN401 - "type" of a schema: a name, or some
+def _as_list(types: Any) -> list[str]:  # noqa: ANN401 - "type" of a schema: one or several names
     return [types] if isinstance(types, str) else list(types)

@@ -1,4 +1,4 @@
-"""The table of routes of the configuration that a command line names."""
+"""The table of routes of the configuration on a command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ legacy_option = click.option(
 def load_route_table(
     config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
 ) -> RoutingTable:
-    """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
+    """Make the table of the files; with ``legacy`` it includes the routes of JOB_ROUTER_ENTRIES and related knobs.
 
     JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
     run. Raises as load_config() does.
@@ -38,7 +38,7 @@ def load_route_table(
 def table_of(
     configuration: Configuration, config: ConfigFiles, folders: tuple[str, ...], context: Context, *, legacy: bool
 ) -> RoutingTable:
-    """Make the table of a configuration that was read from files, as load_route_table() does."""
+    """Make the table of a configuration read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
     read = old_routes.read_legacy(configuration, files=files_below(config, folders))
@@ -46,7 +46,7 @@ def table_of(
 
 
 def _completed_routes(ctx: click.Context) -> Iterable[str]:
-    """Return the routes of the configuration that is named before, for the shell."""
+    """Return the routes of the selected configuration, for completion."""
     table = load_route_table(given_config(ctx), (), Context(), legacy=bool(ctx.params.get("legacy")))
     return [route.name for route in table.routes]
 
@@ -55,17 +55,17 @@ complete_route = completing(_completed_routes)
 
 
 def show_faults(table: RoutingTable) -> None:
-    """Write to stderr why routing is off, why routes are left out, and what in them refers to itself."""
+    """Print on stderr why routing is off, why routes are rejected, and which knobs refer to themselves."""
     show(each for each in table.diagnostics if each.severity is Severity.ERROR)
     for rejected in table.rejected:
         for each in rejected.diagnostics:
             if each.severity is Severity.ERROR:
-                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
+                show([replace(each, message=f"route {rejected.name} is rejected: {each.message}")])
     show(as_warnings(table.circles))
 
 
 def one_for_each_place(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return one finding for each code and place: what the defaults say is said of each route."""
+    """Return one finding for each code and place: a fault in the defaults is found for each route."""
     kept: dict[object, Diagnostic] = {}
     for each in found:
         span = each.span

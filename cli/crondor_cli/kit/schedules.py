@@ -1,4 +1,4 @@
-"""The schedules that a command line names: jobs of submit files or of a queue, crontab lines, fields, or words."""
+"""The schedules on a command line: jobs of submit files or of a queue, crontab lines, fields, or words."""
 
 from __future__ import annotations
 
@@ -53,11 +53,10 @@ def read_description(
 
 
 class Through(NamedTuple):
-    """What submitted jobs go through: an access point whose configuration is known.
+    """The access point that processes submitted jobs, with a known configuration.
 
-    ``host`` is what that says of the submit machine, ``commands`` are those that it adds. ``schedules`` gives the jobs
-    of a file as they are stored, and what was changed of their schedules; it raises CrondorError where they are
-    refused.
+    ``host`` has its facts about the submit machine, ``commands`` are those that it adds. ``schedules`` returns the jobs
+    of a file as they are stored, and the changes to their schedules; it raises CrondorError if they are rejected.
     """
 
     host: SubmitHost
@@ -66,7 +65,7 @@ class Through(NamedTuple):
 
 
 class ScheduleRequest(NamedTuple):
-    """What the command line says about the schedules to read."""
+    """The options for the schedules to read."""
 
     clock: Clock
     paths: tuple[str, ...] = ()
@@ -75,33 +74,32 @@ class ScheduleRequest(NamedTuple):
     dialect: Dialect | None = None
     schedd_interval: int = 300
     policy: Policy | None = None
-    line_name: str = "--crontab"  # what errors call the line
+    line_name: str = "--crontab"  # the name of the line in errors
     surroundings: Surroundings = Surroundings()
     ads: tuple[str, ...] = ()  # files with the jobs of a queue
     through: Through | None = None
     schedule: str | None = None  # one in any language
-    own_zone: str | None = None  # and its zone
+    own_zone: str | None = None  # its zone
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
-        """Yield a request for each file alone, with its name; without files the request itself."""
+        """Yield a request for each file separately, with its name; without files the request itself."""
         for path in PROGRESS.counted(self.paths, "reading", "files"):
             yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
         if not self.paths:
             yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
 
     def check(self) -> None:
-        """Look whether schedules are named, in one way. Raises UsageError."""
+        """Check that schedules are given in exactly one way. Raises UsageError."""
         given = any(text is not None for text in self.fields.values())
         if sum([bool(self.paths), self.crontab is not None, bool(self.ads), given]) != 1:
             raise usage(_ways())
         check_stdin(*self.ads)
 
     def alone(self, others: Mapping[str, object] | None) -> WrittenSchedule | None:
-        """Return the schedule of --schedule, None without it; .ics files are those below this folder and --allow-dir.
+        """Return the schedule of --schedule, None without it; .ics files must be below this folder or --allow-dir.
 
-        ``others`` are further options that then have no place, None: all have. Raises UsageError for one of them and
-        for --zone without a schedule, UsageProblem for a zone that is none, CrondorError for a text that is no
-        schedule.
+        ``others`` are further options that are not allowed with it, None: all are allowed. Raises UsageError for one of
+        them and for --zone without a schedule, UsageProblem for an unknown zone, CrondorError for an invalid schedule.
         """
         if self.schedule is None:
             if self.own_zone is not None:
@@ -113,7 +111,7 @@ class ScheduleRequest(NamedTuple):
             named |= {"--dialect": self.dialect, **others}
             given = [name for name, value in named.items() if value not in {None, (), False}]
             if given:
-                raise usage(f"--schedule says all of the schedule: leave out {', '.join(given)}")
+                raise usage(f"--schedule is the whole schedule: omit {', '.join(given)}")
         try:
             zone = self.clock.zone_name if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
         except CrondorError as error:
@@ -124,9 +122,9 @@ class ScheduleRequest(NamedTuple):
         return read_schedule(self.schedule, zone=zone, files=files, policy=policy, label="--schedule")
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
-        """Return the jobs and the warnings about their file; those of a queue are not looked for.
+        """Return the jobs and the warnings about their file; jobs of a queue are not included.
 
-        Raises CrondorError, and UsageError for a file that cannot be read.
+        Raises CrondorError, and UsageError for an unreadable file.
         """
         if self.paths:
             return self._of_files()
@@ -144,7 +142,7 @@ class ScheduleRequest(NamedTuple):
         return ReadingTerms(self.clock, self.policy, self.schedd_interval)
 
     def _of_files(self) -> tuple[list[Job], list[Diagnostic]]:
-        """Read the files in their order; of several, what is refused is a finding, and the others count."""
+        """Read the files in order; with several files an invalid one is a finding, and the others count."""
         jobs: list[Job] = []
         findings: list[Diagnostic] = []
         for path in PROGRESS.counted(self.paths, "reading", "files"):
@@ -173,33 +171,33 @@ class ScheduleRequest(NamedTuple):
         return jobs, warnings
 
     def read(self, path: str) -> SubmitFile:
-        """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
+        """Return a submit file, read with its surroundings. Raises CrondorError, UsageError if unreadable."""
         return self.read_from(
             read_source(path, FileKind.SUBMIT), path, _HOST if self.through is None else self.through.host
         )
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
-        """Return a submit file of which the text is known. Raises CrondorError."""
+        """Return the submit file of a text. Raises CrondorError."""
         return read_description(source, path, self.surroundings, self.clock.now, self.clock.zone, host=host)
 
 
 def _ways() -> str:
-    """Say how a schedule is named in the command that runs."""
+    """Return the ways to give a schedule in the running command."""
     context = click.get_current_context(silent=True)
     takes = {name for parameter in context.command.params for name in parameter.opts} if context is not None else set()
     ways = ["FILES", *(way for way in ("--crontab LINE", "--ads FILE") if way.split()[0] in takes)]
-    return f"name the schedule, in one way: {', '.join(ways)}, or --minute, --hour and so on"
+    return f"give the schedule in one way: {', '.join(ways)}, or --minute, --hour and so on"
 
 
 def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
-    """Return the facts of the submit machine, as far as an access point's configuration says them."""
+    """Return the facts about the submit machine that an access point's configuration has."""
     if access_point is None:
         return SubmitHost()
     return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
 
 
 as_request = gathered("request", ScheduleRequest)
-"""Put the options that say which schedules to read together, as one argument ``request``."""
+"""Pass the options that select schedules as one argument ``request``."""
 
 schedule_text_option = options_of(
     click.option("--schedule", metavar="TEXT", help='A schedule in any language, such as "every 2 hours".'),
@@ -217,7 +215,7 @@ schedule_text_option = options_of(
 def read_schedules(request: ScheduleRequest) -> Schedules:
     """Return the jobs and the warnings about their files.
 
-    Raises CrondorError, and UsageError for a bad request and for a file that cannot be read.
+    Raises CrondorError, and UsageError for an invalid request and for an unreadable file.
     """
     request.check()
     if not request.ads:
@@ -234,12 +232,12 @@ def read_schedules(request: ScheduleRequest) -> Schedules:
 
 
 def known_text(until: results.Known, clock: PreviewClock) -> str:
-    """Return up to when a schedule is known, and why no further."""
+    """Return the time up to which a schedule is known, and the reason."""
     return f"until {local_text(until['time'], clock.zone)}: {until['reason']}"
 
 
 def asked_data(schedule: WrittenSchedule, clock: PreviewClock) -> results.AskedSchedule:
-    """Return what every command prints of a schedule as JSON."""
+    """Return the JSON form of a schedule, shared by all commands."""
     return {
         "text": schedule.text,
         "words": schedule.words,

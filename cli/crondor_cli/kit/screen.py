@@ -1,4 +1,4 @@
-"""What goes to the screen: text that harms no terminal, laid out to its width, and diagnostics."""
+"""Output on the screen: text safe for terminals, laid out to its width, and diagnostics."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ COLORS = ("auto", "always", "never")
 
 
 class Screen:
-    """The choice of --color, and the width of lines in columns, None where the terminal decides."""
+    """The choice of --color, and the width of lines in columns, None for the terminal's."""
 
     def __init__(self) -> None:
-        """Begin with what a terminal can do."""
+        """Start with the terminal's abilities."""
         self.color = "auto"
         self.width: int | None = None
 
     def wants_colour(self, stream: TextIO | None) -> bool:
-        """Say whether what goes to a stream is coloured.
+        """Return whether output to a stream is coloured.
 
-        ``--color`` decides, then NO_COLOR, then FORCE_COLOR (each set to anything but nothing), then whether the stream
-        is a terminal that has colours.
+        ``--color`` decides, then NO_COLOR, then FORCE_COLOR (each if not empty), then whether the stream is a terminal
+        with colours.
         """
         if stream is None or self.color == "never":
             return False
@@ -52,32 +52,32 @@ SCREEN = Screen()
 ERASE: Final = "\r\033[K"
 
 
-# Whatever is written on the terminal takes the line away first; what is drawn from another thread waits for its end.
+# Output on the terminal first erases the line; drawing in another thread waits for the end of the output.
 class StatusLine:
-    """The line; a block ``with STATUS:`` writes on the terminal while nothing is drawn there.
+    """The status line; nothing is drawn on the terminal during a block ``with STATUS:``.
 
-    ``spoken`` is when something was written last, in seconds of the monotonic clock.
+    ``spoken`` is the time of the last output, in seconds of the monotonic clock.
     """
 
     def __init__(self) -> None:
-        """Begin closed: nothing is drawn, and there is no lock."""
+        """Start closed: nothing is drawn, and there is no lock."""
         self.spoken = 0.0
         self._drawn = ""
         self._is_at_begin = True
         self._lock: RLock | None = None
 
     def open(self) -> None:
-        """Let a thread draw."""
+        """Allow a thread to draw."""
         self._drawn, self._is_at_begin, self.spoken = "", True, time.monotonic()
         self._lock = RLock()
 
     def close(self) -> None:
-        """Take the line away; nothing is drawn any more."""
+        """Erase the line, and draw no more."""
         self.clear()
         self._lock = None
 
     def draw(self, text: str) -> None:
-        """Write text, visible and of one line, over what is drawn; not after a line that is not ended yet."""
+        """Replace the line with visible text of one line, unless the output so far ends within a line."""
         lock = self._lock
         if lock is None or not lock.acquire(timeout=0.1):
             return
@@ -89,18 +89,18 @@ class StatusLine:
             lock.release()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         with self:
             pass
 
     def spoke(self, text: str) -> None:
-        """Take note of what was written on the terminal, inside the block."""
+        """Record output to the terminal, inside the block."""
         if self._lock is not None and text:
             self._is_at_begin = text.endswith("\n")
             self.spoken = time.monotonic()
 
     def __enter__(self) -> None:
-        """Take the line away, and keep it so."""
+        """Erase the line, and prevent drawing."""
         if self._lock is not None:
             self._lock.acquire()
             if self._drawn:
@@ -110,15 +110,15 @@ class StatusLine:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Let the line be drawn again."""
+        """Allow drawing again."""
         if self._lock is not None:
             self._lock.release()
 
 
 def clean_line() -> None:
-    """Take away what a terminal shows of Ctrl-C (``^C``), so that what is written next begins a line.
+    """Erase the terminal's echo of Ctrl-C (``^C``), so that the next output starts a line.
 
-    It can be called by a signal's handler: the stream, which may be at work, is passed by.
+    A signal handler may call it: it bypasses the stream, which may be in use.
     """
     with suppress(OSError, ValueError, AttributeError):
         if sys.stderr.isatty():
@@ -134,20 +134,20 @@ def _write(text: str) -> None:
 STATUS: Final = StatusLine()
 
 PROSE = 100
-"""Columns of a line of prose at most, however wide the screen is."""
+"""The limit of columns for a line of prose, however wide the screen is."""
 
 FACTS = 108
-"""The same for what comes after the name of a fact."""
+"""The same after the name of a fact."""
 
-_NARROWEST = 20  # columns; a narrower screen gets lines of this width
+_NARROWEST = 20  # columns; lines are at least this wide
 _TOGETHER = 512  # rows
-_BETWEEN = "\0"  # the cells of a row that is kept: what is printed has none
+_BETWEEN = "\0"  # separates the cells of a stored row: printed text does not contain it
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs after
+_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and the label a text hangs after
 
 
-# What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``
-# and the setting ``width`` overrule the width of a terminal.
+# Output that is not on a terminal keeps its lines, however long: programs read lines, and people search them.
+# ``COLUMNS`` and the setting ``width`` override the width of a terminal.
 def screen_columns(stream: TextIO | None) -> int | None:
     """Return the width of a stream's terminal in columns, None without a terminal."""
     if stream is None or not stream.isatty():
@@ -165,7 +165,7 @@ def screen_columns(stream: TextIO | None) -> int | None:
 
 
 def drawn_columns(stream: TextIO | None) -> int | None:
-    """Return how many columns a line has that is to be written over: what was chosen, and never more than there are."""
+    """Return the columns of a line that is redrawn: the chosen width, limited to the terminal's."""
     wanted = screen_columns(stream)
     if stream is None or wanted is None:
         return wanted
@@ -176,16 +176,16 @@ def drawn_columns(stream: TextIO | None) -> int | None:
 
 
 def fitted(text: str, columns: int) -> str:
-    """Return text with each line that is wider than a screen broken between words, what follows below its beginning."""
+    """Return text with wide lines broken between words; continuation lines are indented like their start."""
     if len(text) <= columns and text.isascii():
         return text
     return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
 
 
 def prose(text: str, columns: int | None, first: str = "", below: str = "", most: int = PROSE) -> list[str]:
-    """Return prose in lines that fit a screen of so many ``columns`` (None: there is none), and have ``most`` at most.
+    """Return prose in lines that fit a screen with ``columns`` (None: no screen), of at most ``most`` columns.
 
-    ``first`` stands before the first line, ``below`` before each that follows.
+    ``first`` precedes the first line, ``below`` each further line.
     """
     return _words_in_lines(first + text, most if columns is None else min(most, columns), below)
 
@@ -204,7 +204,7 @@ def _broken(line: str, columns: int) -> list[str]:
 
 
 def _words_in_lines(line: str, columns: int, below: str) -> list[str]:
-    """Break a line at single blanks; wider gaps, which line columns up, stay where they do not end a line."""
+    """Break a line at single blanks; wider gaps, which align columns, stay except at the end of a line."""
     lines: list[str] = []
     made, width = "", 0
     for piece in re.findall(r" *[^ ]+", line):
@@ -219,7 +219,7 @@ def _words_in_lines(line: str, columns: int, below: str) -> list[str]:
 
 
 def clipped(text: str, columns: int) -> str:
-    """Return as much of a text of one line as fits into so many columns."""
+    """Return the part of a one-line text that fits into a number of columns."""
     if len(text) <= columns and text.isascii():
         return text
     end = min(len(text), columns)
@@ -229,7 +229,7 @@ def clipped(text: str, columns: int) -> str:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Return text filled with blanks to a width in columns, on its left for ``right``."""
+    """Return text padded with blanks to a width in columns, on its left for ``right``."""
     blanks = " " * max(0, width - columns_of(text))
     return blanks + text if right else text + blanks
 
@@ -243,11 +243,11 @@ def in_columns(
     right: Container[int] = (),
     plain: Container[str] = ("", "-"),
 ) -> list[str]:
-    """Return rows in columns below their heads, those whose numbers are in ``right`` to the right.
+    """Return rows in columns below their heads, right-aligned for the numbers in ``right``.
 
-    A row of one cell is a note on the row before, and stands below it. Where the columns do not all fit into
-    ``columns`` of a screen, the last ones stand below each row with their names: nothing of a table is lost on a
-    narrow terminal, but for cells that say nothing (``plain``). A head of empty names is not shown.
+    A row of one cell is a note on the previous row, and is below it. If the columns do not all fit into ``columns`` of
+    a screen, the last ones are listed below each row with their names: a narrow terminal loses nothing of a table,
+    except empty cells (``plain``). A head of empty names is not shown.
     """
     return list(columns_of_rows(head, rows, columns, margin=margin, right=right, plain=plain))
 
@@ -261,7 +261,7 @@ def columns_of_rows(
     right: Container[int] = (),
     plain: Container[str] = ("", "-"),
 ) -> Iterator[str]:
-    """Yield the lines of ``in_columns``; rows are taken once, and kept as a text each till widths are known."""
+    """Yield the lines of ``in_columns``; rows are read once, and stored as text until the widths are known."""
     widths = list(map(columns_of, head))
     kept: list[str] = []
     for some in _batches(rows, _TOGETHER):
@@ -317,11 +317,11 @@ def _stacked(cells: Sequence[str], margin: str, columns: int | None) -> list[str
     return lines
 
 
-# A name, an attribute or an error of a file may hold the sequences that move a cursor, change a title or turn the order
-# of letters round. What people read is shown with escapes in their place (``\x1b``); what programs read stays as it is,
-# unless it goes to a terminal.
+# A name, an attribute or an error of a file may contain sequences that move a cursor, change a title or reverse the
+# order of letters. Text for people has escapes instead (``\x1b``); data for programs is unchanged, unless it goes to a
+# terminal.
 class Visible(str):
-    """Text that was made visible, and may have colours of our own in it."""
+    """Text with visible escapes, which may have colours of our own."""
 
     __slots__ = ()
 
@@ -331,7 +331,7 @@ _COMMAND = re.compile(r"^[^\S\n]*:(?=:)|(?<=#)#(?=(?:vso|teamcity)?\[)", re.MULT
 
 
 class Whole(Visible):
-    """A line to be pasted somewhere, which no terminal breaks."""
+    """A line for pasting, which is not broken on a terminal."""
 
     __slots__ = ()
 
@@ -340,7 +340,7 @@ _PIECE = 1 << 16  # characters written at once
 
 
 def visible(text: str) -> str:
-    """Return text with everything a terminal would act on as escapes, but for line ends and tabs."""
+    """Return text with escapes for everything that a terminal would act on, except line ends and tabs."""
     bare = text.replace("\n", "").replace("\t", "")
     if bare.isprintable():
         return text
@@ -348,22 +348,22 @@ def visible(text: str) -> str:
 
 
 def reads_commands() -> bool:
-    """Say whether what runs this command, as GitHub Actions does, takes some lines of its output for commands."""
+    """Return whether this command runs where some lines of output are commands, as in GitHub Actions."""
     return not os.environ.keys().isdisjoint(_RUNNERS)
 
 
 def without_commands(text: str) -> str:
-    """Return text in which no runner finds a command (``::error::``, ``##[error]``); JSON keeps its meaning."""
+    """Return text without commands for a runner (``::error::``, ``##[error]``); JSON keeps its meaning."""
     return _COMMAND.sub(lambda found: f"{found[0][:-1]}\\u{ord(found[0][-1]):04x}", text)
 
 
 def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
-    """Return visible text in a colour, which click removes where the output has none."""
+    """Return visible text in a colour, which click removes for output without colours."""
     return Visible(click.style(visible(text), fg=colour, bold=bold or None))
 
 
 def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str:
-    """Return a line with the last of some words in its colour, where stdout has colours."""
+    """Return a line with the last of some words in its colour, if stdout has colours."""
     found = [*words.finditer(line)][-1:] if SCREEN.wants_colour(sys.stdout) else []
     if not found:
         return line
@@ -373,7 +373,7 @@ def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str
 
 
 def tinted(text: str, *, colour: str | None = None, bold: bool = False) -> str:
-    """Return text for stdout in a colour, unchanged where colours are off."""
+    """Return text for stdout in a colour, unchanged without colours."""
     return styled(text, colour=colour, bold=bold) if SCREEN.wants_colour(sys.stdout) else text
 
 
@@ -399,12 +399,12 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
 
 
 def whole(line: str) -> Whole:
-    """Return a line that ``echo_lines`` prints as it is, however narrow the terminal: for what people paste."""
+    """Return a line that ``echo_lines`` prints unbroken, however narrow the terminal: for pasting."""
     return Whole(visible(line))
 
 
 def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
-    """Print lines, as ``say`` does; whole ones are not broken."""
+    """Print lines like ``say``; whole lines are not broken."""
     waiting: list[str] = []
     size = 0
     for line in lines:
@@ -426,7 +426,7 @@ def _say_lines(lines: list[str], *, fits: bool) -> None:
 
 
 def echo_pieces(pieces: Iterable[str]) -> None:
-    """Print pieces of text for programs, with their lines as they are, on a terminal too."""
+    """Print pieces of text for programs, with lines unbroken even on a terminal."""
     waiting: list[str] = []
     size = 0
     for piece in pieces:
@@ -440,9 +440,9 @@ def echo_pieces(pieces: Iterable[str]) -> None:
 
 
 def emit(data: str | bytes, *, nl: bool = False) -> None:
-    """Write data for programs on stdout, byte for byte; a terminal gets it as ``say`` writes it.
+    """Write data for programs on stdout, byte for byte; on a terminal like ``say``.
 
-    A stdout that takes only text, as ``io.StringIO`` does, gets the text.
+    A stdout that takes only text, like ``io.StringIO``, gets text.
     """
     terminal = sys.stdout is not None and sys.stdout.isatty()
     if terminal or not hasattr(sys.stdout, "buffer"):
@@ -457,16 +457,16 @@ def emit(data: str | bytes, *, nl: bool = False) -> None:
 def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a character, which no byte stands for
+    except UnicodeEncodeError:  # half a surrogate pair, which has no encoding
         return text.encode("utf-8", "backslashreplace")
 
 
 _STREAM = "JOURNAL_STREAM"
 
 
-# systemd says in JOURNAL_STREAM which file that is (systemd.exec(5)).
+# systemd names the journal's file in JOURNAL_STREAM (systemd.exec(5)).
 class Level(IntEnum):
-    """How grave a line is, as in syslog(3)."""
+    """The severity of a line, as in syslog(3)."""
 
     ERROR = 3
     WARNING = 4
@@ -479,7 +479,7 @@ LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING, Severity
 
 
 def levelled(text: str, level: Level, stream: TextIO | None) -> str:
-    """Return a text with its level before each line, where the stream is the journal; else as it is."""
+    """Return a text with its level before each line if the stream is the journal, otherwise unchanged."""
     if not _is_journal(stream):
         return text
     return "\n".join(f"<{level.value}>{line}" for line in text.split("\n"))
@@ -502,13 +502,13 @@ SEVERITIES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def show(diagnostics: Iterable[Diagnostic]) -> None:
-    """Write diagnostics to stderr, one block each: those of a file in the order of its lines, those of none last."""
+    """Write diagnostics to stderr, one block each: those of a file in order of lines, those without one last."""
     for diagnostic in in_order(diagnostics):
         say(levelled(shown(diagnostic, sys.stderr), LEVELS[diagnostic.severity], sys.stderr), err=True)
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics by their places, the sources as they come; what has no place is last."""
+    """Return diagnostics by place, the sources in order of appearance; those without a place are last."""
     found = list(diagnostics)
     names: dict[str, int] = {}
     for each in found:
@@ -523,7 +523,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
-    """Return a diagnostic as it is written to a stream, in colour where a person looks."""
+    """Return a diagnostic as written to a stream, in colour on a terminal."""
     text = render(diagnostic, screen_columns(stream))
     return coloured(text) if SCREEN.wants_colour(stream) else text
 
@@ -548,5 +548,5 @@ def coloured(text: str) -> Visible:
 
 
 def usage(message: str) -> click.UsageError:
-    """Return wrong usage of the command that runs."""
+    """Return a usage error of the running command."""
     return click.UsageError(message, click.get_current_context(silent=True))

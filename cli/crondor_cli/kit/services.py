@@ -1,4 +1,4 @@
-"""Commands that run for months: signals, the service manager, the wait for a locked queue, the folder of state."""
+"""Commands that run for months: signals, the service manager, waiting for a locked queue, the state folder."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _MILLION: Final = 1_000_000
 class ServiceManager:
     """The service manager that started this process; without one nothing is sent.
 
-    ``period`` is how often, in seconds, it wants to hear that the process is alive; None where it does not.
+    ``period`` is the interval in seconds of its watchdog; None without one.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        """Take what the manager has left in the environment."""
+        """Read the manager's variables from the environment."""
         address = environ.get(_ADDRESS, "")
         self._address = "\0" + address[1:] if address.startswith("@") else address
         if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):
@@ -39,24 +39,24 @@ class ServiceManager:
         self.period = _seconds(environ)
 
     def ready(self, status: str = "") -> None:
-        """Say that the work has begun, or goes on after a reload."""
+        """Report that the work has begun, or continues after a reload."""
         self._send("READY=1", *((f"STATUS={status}",) if status else ()))
 
     def alive(self) -> None:
-        """Say that the process does not hang."""
+        """Report that the process does not hang."""
         if self.period is not None:
             self._send("WATCHDOG=1")
 
     def reloading(self) -> None:
-        """Say that the configuration is read anew; ``ready`` ends that."""
+        """Report that the configuration is being reloaded; ``ready`` ends that."""
         self._send("RELOADING=1", f"MONOTONIC_USEC={int(time.monotonic() * _MILLION)}")
 
     def stopping(self) -> None:
-        """Say that the process ends as requested."""
+        """Report that the process is ending as requested."""
         self._send("STOPPING=1")
 
     def _send(self, *lines: str) -> None:
-        """Send lines; a manager that is gone is no reason to end."""
+        """Send lines; a missing manager is no reason to end."""
         if self._address:
             with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
                 sender.setblocking(False)
@@ -64,7 +64,7 @@ class ServiceManager:
 
 
 def _seconds(environ: Mapping[str, str]) -> float | None:
-    """Return half of the watchdog's time, as its manual advises; None where it is not for this process."""
+    """Return half of the watchdog's time, as its manual advises; None if it is not for this process."""
     text, process = environ.get(_PERIOD, ""), environ.get(_PROCESS, str(os.getpid()))
     if not text.isascii() or not text.isdecimal() or len(text) > 18 or process != str(os.getpid()):
         return None
@@ -75,19 +75,19 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class Waker:
-    """A wait that a signal ends; ``descriptor`` can be read when one has come."""
+    """A wait that a signal ends; ``descriptor`` becomes readable when a signal arrives."""
 
     def __init__(self, descriptor: int) -> None:
-        """Take what a signal writes to; ``waking`` makes it."""
+        """Take the descriptor that signals write to; created by ``waking``."""
         self.descriptor = descriptor
 
     def wait(self, seconds: float) -> None:
-        """Wait until a signal comes, for some time at most, and forget it."""
+        """Wait until a signal arrives, or for a time, and forget the signal."""
         select.select([self.descriptor], [], [], seconds)
         self.forget()
 
     def wait_alive(self, seconds: float, manager: ServiceManager) -> None:
-        """Wait as ``wait`` does, and tell a service manager meanwhile, as often as it wants, that this is alive."""
+        """Wait like ``wait``, and report to a service manager that the process is alive, as often as it requires."""
         end = time.monotonic() + seconds
         while True:
             manager.alive()
@@ -97,7 +97,7 @@ class Waker:
         self.forget()
 
     def forget(self) -> None:
-        """Forget the signals that have come: the next wait takes its time."""
+        """Forget the signals received, so that the next wait takes its full time."""
         with contextlib.suppress(BlockingIOError):
             while os.read(self.descriptor, 1 << 16):
                 pass
@@ -113,11 +113,11 @@ def _cleaning(handler: Handler) -> Handler:
 
 @contextlib.contextmanager
 def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
-    """Give signals handlers, by name, until the block ends; those that this system does not have are left out.
+    """Give signals handlers, by name, until the block ends; signals that this system lacks are skipped.
 
-    Python writes into the Waker's pipe the moment a signal comes, before it calls the handler: one that comes just
-    before a wait ends it too, and no lock is taken, which the interrupted code may hold. What the terminal shows of
-    Ctrl-C is taken away before its handler is called.
+    Python writes to the Waker's pipe as soon as a signal arrives, before it calls the handler: a signal just before a
+    wait also ends it, and no lock is needed, which the interrupted code might hold. The terminal's echo of Ctrl-C is
+    erased before its handler is called.
     """
     with contextlib.ExitStack() as stack:
         reader, writer = os.pipe()
@@ -133,24 +133,24 @@ def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
         yield Waker(reader)
 
 
-PATIENCE: Final = 5.0  # seconds: a command has a queue for much less, a router or crondor run as long as it goes on
-_PAUSE: Final = 0.05  # seconds between two tries
+PATIENCE: Final = 5.0  # seconds: a command holds a queue for much less, a router or crondor run as long as it runs
+_PAUSE: Final = 0.05  # seconds between attempts
 
 
 class LockWait:
-    """Waits for a queue that another process has, as long as one wants to wait for a command."""
+    """Waits for a queue that another process has, for a limited time."""
 
     def __init__(
         self, folder: Path, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
     ) -> None:
-        """Take the queue's folder, for the message; ``clock`` and ``sleep`` count seconds."""
+        """Take the queue's folder, for the message; ``clock`` and ``sleep`` use seconds."""
         self._folder = folder
         self._clock = clock
         self._sleep = sleep
         self._end: float | None = None
 
     def __call__(self) -> bool:
-        """Wait a little, and say whether to try again."""
+        """Wait a little, and return whether to try again."""
         if self._end is None:
             shown = printable(str(self._folder))
             say(f"another process writes the queue in {shown}: waiting up to {PATIENCE:.0f} s for it", err=True)
@@ -162,9 +162,9 @@ class LockWait:
 
 
 def state_folder(name: str, option: str) -> Path:
-    """Return crondor's folder of that name among the user's states. Raises UsageError where the user has no home."""
+    """Return a folder of crondor in the user's state folder. Raises UsageError if the user has no home."""
     base = os.environ.get("XDG_STATE_HOME")
     try:
         return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / name
     except RuntimeError:
-        raise click.UsageError(f"this user has no home folder: name another with {option}") from None
+        raise click.UsageError(f"this user has no home folder: set another with {option}") from None

@@ -1,4 +1,4 @@
-"""The settings of crondor: which there are, where they are set, and the options they stand for."""
+"""The settings of crondor: their names, their sources, and their options."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ HINTS = ("next-run", "macros", "all", "none")
 
 
 class Setting(NamedTuple):
-    """A setting: its key in a file; ``table`` is the command it is for, empty for all commands that have ``option``.
+    """A setting: its key in a file; ``table`` is its command, empty for all commands that have ``option``.
 
-    ``takes`` converts a value, ``many`` says that it is a list, ``is_flag`` that it is true or false. The default is
-    ``default`` in words, where the option has none.
+    ``takes`` converts a value, ``many``: it is a list, ``is_flag``: it is true or false. ``default`` describes the
+    default, if the option has none.
     """
 
     key: str
@@ -93,17 +93,17 @@ SETTINGS = (
     Setting("select", "rules whose codes begin so", click.STRING, "check", many=True),
     Setting("ignore", "no rules whose codes begin so", click.STRING, "check", many=True),
     Setting("strict", "whether notes count for the exit status", click.BOOL, "check", is_flag=True, default="false"),
-    Setting("baseline", "a file of findings that are known and stay quiet", click.STRING, "check"),
-    Setting("no-files", "whether named files are not looked for", click.BOOL, "check", is_flag=True, default="false"),
+    Setting("baseline", "a file of known findings, which are not reported", click.STRING, "check"),
+    Setting("no-files", "whether named files are not checked", click.BOOL, "check", is_flag=True, default="false"),
     Setting("target", "the release of HTCondor that files are submitted to", ReleaseType(), "check", default="newest"),
     Setting("hints", "hints shown in grey after a line", click.Choice(HINTS), "lsp", default="next-run"),
     Setting("slots", "jobs that run at once", click.IntRange(1, 1_000_000), "simulate", default="1"),
     Setting("machine", "machines, as cpus=N,memory=SIZE", click.STRING, "simulate", many=True),
     Setting("run-time", "how long a program runs", click.STRING, "simulate", default="60"),
     Setting("match-delay", "how long the negotiator takes", click.STRING, "simulate", default="0-60"),
-    Setting("transfer", "how long files travel", click.STRING, "simulate", default="1"),
+    Setting("transfer", "how long the transfer of files takes", click.STRING, "simulate", default="1"),
     Setting("exit-code", "how programs end", click.STRING, "simulate", default="0"),
-    Setting("preempt", "when the pool takes a machine back", click.STRING, "simulate", default="never"),
+    Setting("preempt", "when jobs are preempted", click.STRING, "simulate", default="never"),
     Setting("fail", "updates that fail", click.STRING, "simulate", many=True),
     Setting("knob", "knobs of the daemons, as NAME=VALUE", click.STRING, "simulate", many=True),
     Setting(
@@ -115,25 +115,26 @@ SETTINGS = (
     ),
 )
 PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
-"""The keys of settings that name files and folders."""
+"""The keys of settings that are paths."""
 
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}
-_LONGEST_ID: Final = 10  # digits of a user's number
+_LONGEST_ID: Final = 10  # digits of a user id
 
 
-# What is nearer counts: an option of the command line, a variable, the nearest crondor.toml or pyproject.toml with a
+# In order of precedence: an option of the command line, a variable, the nearest crondor.toml or pyproject.toml with a
 # section of ours from this folder upwards, the user's own crondor.toml, /etc/crondor.toml, the option's default.
-# Nothing in a file is run, and none can name a file to write.
-# A file is trusted as git trusts a repository: it belongs to this user, to root, or, for root, to the user who called
-# sudo. /etc/crondor.toml must belong to root, and only root may write it. Other files are ignored, with a warning.
-# Whoever changes a project need not be whoever checks it, so the paths in a project's own file stay below its folder.
+# Nothing in a file is run, and no file can set an output file.
+# Files are trusted as git trusts repositories: if they belong to this user, to root, or, for root, to the user who
+# called sudo. /etc/crondor.toml must belong to root and be writable only by root. Other files are ignored, with a
+# warning. The author of a project is not always the user who checks it, so the paths in a project's own file must stay
+# below its folder.
 class BadSettings(CrondorError, ValueError):
-    """Settings that cannot be used."""
+    """Invalid settings."""
 
 
 class SettingValue(NamedTuple):
-    """A value, where it was found (a file, a variable), and the place in a file."""
+    """A value, its source (a file, a variable), and its place in a file."""
 
     setting: Setting
     value: Any
@@ -142,7 +143,7 @@ class SettingValue(NamedTuple):
 
 
 class Found(NamedTuple):
-    """All values that are set, by the setting's keys; the files they are from, the farthest first; the warnings."""
+    """All values by the setting's keys; their files, the farthest first; the warnings."""
 
     values: dict[tuple[str, ...], SettingValue]
     files: tuple[str, ...]
@@ -150,9 +151,9 @@ class Found(NamedTuple):
 
 
 def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | None = None) -> Found:
-    """Return what files and variables set for a folder (None: the current one).
+    """Return the values from files and variables for a folder (None: the current one).
 
-    Raises BadSettings with all that is wrong.
+    Raises BadSettings with all faults.
     """
     files = _Files(environ)
     finds = (files.of_host, partial(files.of_user, user_folder), partial(files.of_project, folder))
@@ -168,7 +169,7 @@ def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | No
 
 
 def _tried(read: Callable[[], Iterable[SettingValue]], faults: list[Diagnostic]) -> list[SettingValue]:
-    """Return what can be read; what is wrong is added to the faults."""
+    """Return the values that can be read; add faults to the list."""
     try:
         return list(read())
     except BadSettings as error:
@@ -184,7 +185,7 @@ class _File(NamedTuple):
 
 
 class _Files:
-    """The files of settings that are trusted, and warnings about what is ignored."""
+    """The trusted files of settings, and warnings about ignored ones."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.used: list[str] = []
@@ -203,10 +204,10 @@ class _Files:
         return self._opened(os.path.join(folder, OWN_FILE), self._doubt)
 
     def of_project(self, begin: str | None) -> _File | None:
-        """Return the nearest file that sets anything, from a folder upwards; crondor.toml before pyproject.toml."""
+        """Return the nearest file with settings, from a folder upwards; crondor.toml before pyproject.toml."""
         for folder in folders_upwards(begin):
             path = os.path.join(folder, OWN_FILE)
-            if path in self._looked_at:  # the folder is the user's own of settings, or /etc
+            if path in self._looked_at:  # the folder is the user's own settings folder, or /etc
                 return None
             own = self._opened(path, self._doubt)
             if own is not None:
@@ -217,7 +218,7 @@ class _Files:
         return None
 
     def values(self, find: Callable[[], _File | None]) -> Iterator[SettingValue]:
-        """Yield the values of the file that is found. Raises BadSettings."""
+        """Yield the values of the file found. Raises BadSettings."""
         file = find()
         if file is not None:
             self.used.append(file.path)
@@ -225,7 +226,7 @@ class _Files:
                 yield from self._inside(file, value) if file.is_project else (value,)
 
     def _inside(self, file: _File, found: SettingValue) -> Iterator[SettingValue]:
-        """Yield a value without the paths that lead out of the folder of its file."""
+        """Yield a value without the paths that lead out of its file's folder."""
         if found.setting.key not in PATHS:
             yield found
             return
@@ -233,8 +234,8 @@ class _Files:
         inside = [path for path in paths if not _leads_out(file.path, path)]
         for path in paths:
             if path not in inside:
-                message = f"{printable(path)} is ignored: a project's own file names nothing outside of its folder"
-                hint = f"name it with {found.setting.option}, or in your own {OWN_FILE} (crondor config says where)"
+                message = f"{printable(path)} is ignored: a project's own file may only name paths in its folder"
+                hint = f"set it with {found.setting.option}, or in your own {OWN_FILE} (crondor config says where)"
                 self._warn(message, found.span, hint)
         if inside:
             yield found._replace(value=inside if found.setting.many else inside[0])
@@ -242,7 +243,7 @@ class _Files:
     def _opened(
         self, path: str, doubt: Callable[[os.stat_result], str], sets: Callable[[str], bool] | None = None
     ) -> _File | None:
-        """Return a trusted file that may set anything, None where there is none. Raises BadSettings."""
+        """Return a trusted file that may have settings, None if there is none. Raises BadSettings."""
         self._looked_at.add(path)
         data = b""
         try:
@@ -259,7 +260,7 @@ class _Files:
                 raise _unreadable(path, why or str(error)) from None
         if reason:
             if sets is None or sets(data.decode("utf-8", "replace")):
-                hint = "settings count in files of yours and of root; give what you need as options"
+                hint = "only settings files of your own and of root are used; use options instead"
                 self._warn(f"this file is ignored: {reason}", Source("", path).span(), hint)
             return None
         if len(data) > MOST_SETTINGS:
@@ -271,7 +272,7 @@ class _Files:
         return _File(path, text) if sets is None or sets(text) else None
 
     def _doubt(self, state: os.stat_result) -> str:
-        """Return why something is not trusted, nothing where it is."""
+        """Return why a file is not trusted, empty if it is."""
         return "" if state.st_uid in self._trusted else f"it belongs to another user, {user_name(state.st_uid)}"
 
     def _warn(self, message: str, span: Span | None, hint: str) -> None:
@@ -279,13 +280,13 @@ class _Files:
 
 
 def _host_doubt(state: os.stat_result) -> str:
-    """Return why what is in /etc is not trusted, nothing where it is."""
+    """Return why a file in /etc is not trusted, empty if it is."""
     is_writable = not stat.S_ISLNK(state.st_mode) and state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return "it must belong to root, and only root may write it" if state.st_uid != ROOT or is_writable else ""
 
 
 def _doubt_there(path: str, doubt: Callable[[os.stat_result], str]) -> str:
-    """Return why what cannot be opened is not trusted: a link, or what it leads to. Nothing where both are."""
+    """Return why a link or its target is not trusted, empty if both are."""
     for look in (os.lstat, os.stat):
         try:
             reason = doubt(look(path))
@@ -301,11 +302,11 @@ def _unreadable(path: str, reason: str) -> BadSettings:
 
 
 def _leads_out(file: str, path: str) -> bool:
-    """Say whether a path is not below the folder of a file, links followed; nothing is opened."""
+    """Return whether a path is outside a file's folder, with links followed; nothing is opened."""
     folder = os.path.realpath(os.path.dirname(file))
     try:
         return os.path.commonpath((folder, os.path.realpath(os.path.join(folder, path)))) != folder
-    except ValueError:  # a NUL in it, or another drive
+    except ValueError:  # it contains NUL, or is on another drive
         return True
 
 
@@ -319,14 +320,14 @@ def _read(file: _File) -> list[SettingValue]:
     except ValueError as error:
         message = re.sub(r" \(at .*\)$", "", str(error))
         span = error_place(source, str(error))
-        raise BadSettings([Diagnostic("settings", f"this is no TOML: {message}", span=span)]) from None
+        raise BadSettings([Diagnostic("settings", f"this is not TOML: {message}", span=span)]) from None
     places = TomlPlaces(source)
     section: Any = data
     for key in file.section:
         section = section.get(key, {}) if isinstance(section, dict) else section
     if not isinstance(section, dict):
         span = places.key(*file.section)
-        raise BadSettings([Diagnostic("settings", f"{'.'.join(file.section)} is no table", span=span)])
+        raise BadSettings([Diagnostic("settings", f"{'.'.join(file.section)} is not a table", span=span)])
     values: list[SettingValue] = []
     faults: list[Diagnostic] = []
     for keys, value in _flat(section):
@@ -373,12 +374,12 @@ def _fault(keys: tuple[str, ...], value: object, span: Span) -> Diagnostic | Non
 
 
 def _wrong_type(setting: Setting, value: object) -> str | None:
-    """Return what a value of TOML should have been, None where it is that."""
+    """Return the expected type of a TOML value, None if it is right."""
     if setting.is_flag:
         return None if isinstance(value, bool) else "true or false"
     if setting.many:
         good = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        return None if good else "a list of texts"
+        return None if good else "a list of strings"
     if isinstance(setting.takes, click.IntRange):
         return None if isinstance(value, int) and not isinstance(value, bool) else "a number"
     good = isinstance(value, str) or (bool(setting.table) and isinstance(value, int) and not isinstance(value, bool))
@@ -413,11 +414,11 @@ def _from_variable(setting: Setting, environ: Mapping[str, str]) -> Iterator[Set
 
 
 _SAID = "crondor.settings"
-_HOST = "host"  # of pool-config, and no path
+_HOST = "host"  # a value of pool-config that is not a path
 
 
 def values_for(command: click.Command) -> dict[str, Any]:
-    """Return the values for the options of a command; raises UsageProblem for files and variables that are wrong."""
+    """Return the settings for the options of a command; raise UsageProblem for invalid files and variables."""
     try:
         found = find_settings(os.environ, user_folder())
     except BadSettings as error:
@@ -435,7 +436,7 @@ def values_for(command: click.Command) -> dict[str, Any]:
 
 
 def show_warnings(found: Found) -> None:
-    """Show the warnings about files of settings, once for all commands and groups of a command line."""
+    """Show the warnings about settings files, once per command line."""
     context = click.get_current_context(silent=True)
     said: set[str] = set() if context is None else context.meta.setdefault(_SAID, set())
     show(each for each in found.warnings if render(each) not in said)
@@ -443,7 +444,7 @@ def show_warnings(found: Found) -> None:
 
 
 def setting_of(command: click.Command, param: click.Parameter) -> Setting | None:
-    """Return the setting that an option of a command has its default from, None for one that has none."""
+    """Return the setting that is the default of an option, None if there is none."""
     if not isinstance(param, click.Option):
         return None
     return next(
@@ -457,12 +458,12 @@ def setting_of(command: click.Command, param: click.Parameter) -> Setting | None
 
 
 def _fits(value: SettingValue, param: click.Parameter) -> bool:
-    """Say whether an option takes what is set for all: `crondor next --previous` knows no dialect htcondor, for one."""
+    """Return whether an option accepts a shared setting: `crondor next --previous` has no dialect htcondor."""
     return not isinstance(param.type, click.Choice) or value.value in param.type.choices
 
 
 def as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
-    """Return a value as the command line would have it; paths in a file are below the file's own folder."""
+    """Return a value in the form of the command line; paths in a file are relative to its folder."""
     if value.setting.key in PATHS and value.span is not None:
         folder = os.path.dirname(value.source)
         if isinstance(value.value, list):
@@ -475,6 +476,6 @@ _HOMES: Final = ("/home/", "/root/")
 
 
 def home_path(path: str) -> str | None:
-    """Return the path with its links followed where it is in a home folder, None elsewhere."""
+    """Return the path with its links resolved if it is in a home folder, otherwise None."""
     real = os.path.realpath(path)
     return real if real.startswith(_HOMES) else None

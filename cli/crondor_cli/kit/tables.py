@@ -1,4 +1,4 @@
-"""Tables, JSON and CSV, and the words and values that several commands print."""
+"""Tables, JSON and CSV, and texts that several commands print."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from crondor.preview.runs import DialectReason
     from crondor_cli.kit import results
 
-_WIDEST = 40  # characters of a cell that comes from an ad
+_WIDEST = 40  # characters of a cell from an ad
 
 
 def print_rows(head: list[str], rows: list[list[str]], colours: Mapping[str, str] | None = None) -> None:
-    """Print rows in columns below their heads; a row of one cell stands below the row before, indented.
+    """Print rows in columns below their heads; a row of one cell is below the previous row, indented.
 
-    ``colours`` are those of words that may be a cell; the severity of a finding has its own.
+    ``colours`` has colours by cell text; the severity of a finding has its own.
     """
     colours = {**(colours or {}), **SEVERITIES}
     lines = in_columns(head, rows, screen_columns(sys.stdout))
@@ -64,13 +64,13 @@ _ENCODER = json.JSONEncoder(indent=2)
 def echo_json(data: Mapping[str, object]) -> None:
     """Print an object as ``json.dumps(data, indent=2)`` does; an iterator becomes an array.
 
-    It may be a value of the object, of objects within that, or of the items of another such array.
+    An iterator may be nested in objects, or in the items of another such array.
     """
     echo_pieces(chain(_object(data, ""), "\n"))
 
 
 def say_json(data: object) -> None:
-    """Write a value as one line of JSON; no terminal breaks it."""
+    """Write a value as one line of JSON, unbroken on a terminal."""
     say(json.dumps(data), fits=False)
 
 
@@ -92,12 +92,12 @@ def _pieces(value: object, indent: str) -> Iterator[str]:
         yield from _array(value, indent)
     elif isinstance(value, Mapping) and _streams(value):
         yield from _object(value, indent)
-    else:  # a string of JSON has no line end
+    else:  # JSON strings contain no line ends
         yield _ENCODER.encode(value).replace("\n", f"\n{indent}")
 
 
 def _streams(data: Mapping[str, object]) -> bool:
-    """Say whether there is an iterator in an object, or in one within."""
+    """Return whether an object contains an iterator, directly or nested."""
     return any(hasattr(each, "__next__") or (isinstance(each, dict) and _streams(each)) for each in data.values())
 
 
@@ -136,12 +136,12 @@ def diagnostic_data(diagnostic: Diagnostic) -> results.Diagnostic:
 
 
 def reason_data(reason: DialectReason) -> results.Difference:
-    """Return why the real schedd differs."""
+    """Return the JSON form of a difference of the real schedd."""
     return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
 
 
 def reason_lines(reasons: Iterable[results.Difference]) -> Iterator[str]:
-    """Yield why the real schedd differs, and what to write."""
+    """Yield the differences of the real schedd, and what to write."""
     for reason in reasons:
         yield from prose(printable(reason["reason"]), screen_columns(sys.stdout), "    ", "    ")
         if reason["write"]:
@@ -150,7 +150,7 @@ def reason_lines(reasons: Iterable[results.Difference]) -> Iterator[str]:
 
 
 def iso(epoch: int, zone: tzinfo) -> str | None:
-    """Return an instant as ISO 8601 with offset, None beyond the calendar."""
+    """Return a time as ISO 8601 with offset, None outside the calendar."""
     try:
         return datetime.fromtimestamp(epoch, zone).isoformat()
     except (OverflowError, OSError, ValueError):
@@ -158,17 +158,17 @@ def iso(epoch: int, zone: tzinfo) -> str | None:
 
 
 def instant(epoch: int, zone: tzinfo) -> results.Instant:
-    """Return an instant as epoch seconds and in the zone."""
+    """Return a time as epoch seconds and in the zone."""
     return {"time": int(epoch), "local": iso(epoch, zone)}
 
 
 def instant_or_none(epoch: int | None, zone: tzinfo) -> results.Instant | None:
-    """Return an instant, None where there is none."""
+    """Return a time, None if there is none."""
     return None if epoch is None else instant(epoch, zone)
 
 
 def moments(deferral: Deferral, zone: tzinfo) -> results.Start:
-    """Return a start and the moments around it."""
+    """Return a start and its related times."""
     return {
         "time": deferral.time,
         "local": iso(deferral.time, zone),

@@ -1,4 +1,4 @@
-"""Times in words for people, and time zones by the names that people type."""
+"""Times as text for people, and time zones by typed names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 def relative(seconds: int) -> str:
     """Return a distance from now in seconds (negative: the past) as ``in 3 h 12 min``, ``45 s ago`` or ``now``.
 
-    The largest unit and the one below it are shown; what is smaller is cut off, never rounded up.
+    The two largest units are shown; the rest is cut off, never rounded up.
     """
     if seconds == 0:
         return "now"
@@ -36,7 +36,7 @@ def relative(seconds: int) -> str:
 
 
 def length(seconds: int, most: int = 4) -> str:
-    """Return a length of time as ``1 d 3 h 12 min``: its largest unit and those below it, ``most`` in all, cut off."""
+    """Return a length of time as ``1 d 3 h 12 min``: its largest units, at most ``most``, with the rest cut off."""
     shown: list[str] = []
     units, rest = 0, seconds
     for name, size in _UNITS:
@@ -50,10 +50,9 @@ def length(seconds: int, most: int = 4) -> str:
 
 
 def local_text(epoch: int, zone: tzinfo) -> str:
-    """Return an instant (epoch seconds) as a clock in ``zone`` shows it: ``Mon 2026-11-23 06:00 -0500``.
+    """Return a time (epoch seconds) in ``zone``: ``Mon 2026-11-23 06:00 -0500``.
 
-    Seconds are shown only where they are not zero. An instant outside the years 1 to 9999, which no calendar
-    here can show, is written ``epoch 99999999999999``.
+    Seconds are shown only if they are not zero. A time outside the years 1 to 9999 is written ``epoch 99999999999999``.
     """
     try:
         moment = (_EPOCH + timedelta(seconds=epoch)).astimezone(zone)
@@ -65,7 +64,7 @@ def local_text(epoch: int, zone: tzinfo) -> str:
 
 
 def retries_text(time: int, last: int, zone: tzinfo) -> str:
-    """Return that the schedd's retries go on after the one at ``time`` until ``last`` (epoch seconds)."""
+    """Return that retries continue after the one at ``time`` until ``last`` (epoch seconds)."""
     end = ClockFace(zone).beside(last, time)
     return f"and every 2 minutes until {'midnight' if end.endswith(' 00:00') and last - time <= DAY else end}"
 
@@ -78,20 +77,20 @@ def _offset(moment: datetime) -> str:
 
 
 class ClockFace:
-    """Instants of one zone as text, many of them and mostly in order: what those of a day share is made once."""
+    """Times of one zone as text, efficient for many times in order: the text of a day is made once."""
 
     def __init__(self, zone: tzinfo) -> None:
-        """Begin with a zone, and no text."""
+        """Start with a zone."""
         self._info = zone
         self._zone = zone_of(zone)
-        self._from = self._until = 0  # the time whose offset is known
+        self._from = self._until = 0  # the span with a known offset
         self._offset, self._tail = 0, ""
         self._day: int | None = None
         self._head = ""
         self._hours, self._distance = 0, ""
 
     def relative(self, seconds: int) -> str:
-        """Return what ``relative`` does."""
+        """Return the result of ``relative``."""
         if seconds < DAY:
             return relative(seconds)
         hours = seconds // 3600
@@ -100,7 +99,7 @@ class ClockFace:
         return self._distance
 
     def text(self, epoch: int) -> str:
-        """Return what ``local_text`` does."""
+        """Return the result of ``local_text``."""
         if not self._from <= epoch < self._until:
             if not FIRST_INSTANT <= epoch < END_OF_INSTANTS:
                 return local_text(epoch, self._info)
@@ -115,7 +114,7 @@ class ClockFace:
         return f"{self._head}{minute // 60:02}:{minute % 60:02}{self._tail}"
 
     def beside(self, epoch: int, other: int) -> str:
-        """Return an instant without the parts that it shares with another one, which is shown in full."""
+        """Return a time without the parts shared with another time, which is shown in full."""
         if 0 <= epoch <= LATEST and self._from <= epoch < self._until and self._from <= other < self._until:
             day, second = divmod(epoch + self._offset, DAY)
             minute, rest = divmod(second, 60)
@@ -155,9 +154,9 @@ class LocalZone(NamedTuple):
 
 
 def find_zone(name: str, *, label: str = "--tz") -> ZoneInfo:
-    """Return the zone of an IANA name; ``label`` is where the name was written.
+    """Return the zone of an IANA name; ``label`` is the place of the name.
 
-    Raises UnknownZone, which proposes the names meant; fixed offsets (``+01:00``) and POSIX rules are refused too.
+    Raises UnknownZone, with suggestions; fixed offsets (``+01:00``) and POSIX rules are rejected too.
     """
     if _NAME.fullmatch(name):
         with suppress(UnknownZone):
@@ -167,11 +166,11 @@ def find_zone(name: str, *, label: str = "--tz") -> ZoneInfo:
 
 
 def local_zone(environ: Mapping[str, str], system_name: Callable[[], str | None] | None = None) -> LocalZone:
-    """Return the zone that the environment (``TZ``), or else the system, declares to be local.
+    """Return the local zone, from the environment (``TZ``) or the system.
 
     ``system_name`` returns the system's name for it (None: it has none). An empty TZ is UTC, as in the C library;
-    condor_master tells its daemons ``:/etc/localtime``, which is the system's zone. Raises UnnamedZone where there is
-    no IANA name for the zone: a rule in TZ such as ``EST5EDT4,M3.2.0,M11.1.0``, or a system that does not say.
+    condor_master passes its daemons ``:/etc/localtime``, the system's zone. Raises UnnamedZone if the zone has no IANA
+    name: TZ is a rule such as ``EST5EDT4,M3.2.0,M11.1.0``, or the system does not name it.
     """
     written = environ.get("TZ")
     if written is None or written.removeprefix(":") == _SYSTEM_FILE:
@@ -198,23 +197,23 @@ def _system_zone(system_name: Callable[[], str | None]) -> LocalZone:
     try:
         zone = find_zone(name, label="the local zone")
     except UnknownZone:
-        message = "this host calls its local time zone by a name that is not known"
+        message = "the name of this host's local time zone is unknown"
         raise _unnamed(message, Source(name, "the local zone"), None) from None
     return LocalZone(zone.key, zone)
 
 
 def _system_name() -> str | None:
-    """Return the zone that /etc/localtime links to, which is the C library's and so the schedd's; else ask tzlocal."""
+    """Return the zone that /etc/localtime links to, which the C library and the schedd use; otherwise ask tzlocal."""
     _, is_link, name = os.path.realpath(_SYSTEM_FILE).partition("/zoneinfo/")
     if is_link:
         return name.removeprefix("posix/")
-    import tzlocal  # noqa: PLC0415 - 6 ms, needed only where nothing else tells
+    import tzlocal  # noqa: PLC0415 - 6 ms, needed only as a last resort
 
     return tzlocal.get_localzone_name()
 
 
 def _unnamed(message: str, source: Source | None, hint: str | None) -> UnnamedZone:
-    advice = "name the zone with --tz, such as --tz Europe/Berlin"
+    advice = "set the zone with --tz, such as --tz Europe/Berlin"
     span = source.span() if source else None
     return UnnamedZone(Diagnostic("zone-unnamed", message, span=span, help=f"{advice} ({hint})" if hint else advice))
 
@@ -222,7 +221,7 @@ def _unnamed(message: str, source: Source | None, hint: str | None) -> UnnamedZo
 def _unknown(name: str, label: str) -> Diagnostic:
     span = Source(name, label).span()
     if not name.strip():
-        return Diagnostic("zone-blank", "no zone is given", span=span, help=_WRITE)
+        return Diagnostic("zone-blank", "the zone is missing", span=span, help=_WRITE)
     if len(name) > _LONGEST:
         return Diagnostic("zone-unknown", "this is too long to be the name of a zone", span=span, help=_WRITE)
     if re.fullmatch(_OFFSET, name):
@@ -235,7 +234,7 @@ def _unknown(name: str, label: str) -> Diagnostic:
 
 
 def _near(name: str) -> list[str]:
-    """Return the zones that may be meant: the same but for case, of that city, or with a similar name."""
+    """Return similar zones: with other case, the zone of a city, or with a similar name."""
     wanted = name.strip().replace(" ", "_").casefold()
     zones = {zone.casefold(): zone for zone in sorted(available_timezones()) if is_zone_name(zone)}
     if wanted in zones:
@@ -253,7 +252,7 @@ def _near(name: str) -> list[str]:
 
 
 def zone_text(clock: Clock) -> str:
-    """Return the zone of a clock, and where it comes from."""
+    """Return the zone of a clock, and its origin."""
     source = (
         "from --tz; must be the submit host's zone" if clock.is_given else "the zone of this host; change with --tz"
     )

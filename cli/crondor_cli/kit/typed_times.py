@@ -1,4 +1,4 @@
-"""Times that people type, such as `tomorrow 6:30`: read without a guess."""
+"""Typed times, such as `tomorrow 6:30`, read without guessing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Gap(NamedTuple):
 
 
 def wall_clock(epoch: int, zone: tzinfo) -> datetime:
-    """Return what a clock in ``zone`` shows at ``epoch`` (seconds), without zone.
+    """Return the wall-clock time in ``zone`` at ``epoch`` (seconds), without zone.
 
     Raises OverflowError outside the years 1 to 9999.
     """
@@ -34,15 +34,15 @@ def wall_clock(epoch: int, zone: tzinfo) -> datetime:
 
 
 def instant(wall: datetime, zone: tzinfo) -> int | Gap:
-    """Return the epoch seconds at which a clock in ``zone`` shows ``wall`` (no zone, whole seconds).
+    """Return the epoch seconds when a clock in ``zone`` shows ``wall`` (no zone, whole seconds).
 
-    Of a time shown twice the first pass is taken; of a time never shown, the gap it falls into is returned.
+    For a time shown twice, the first is returned; for a skipped time, its gap.
     Raises OverflowError next to the years 1 and 9999.
     """
     found = _epoch(wall.replace(tzinfo=zone, fold=0))
     if wall_clock(found, zone) == wall:
         return found
-    # In a gap fold=0 counts with the offset before the change, and so lands after it; fold=1 the other way round.
+    # In a gap, fold=0 uses the offset before the change, and so ends after it; fold=1 is the reverse.
     before, after = _epoch(wall.replace(tzinfo=zone, fold=1)), found
     shift = _shift(before, zone)
     while after - before > 1:
@@ -62,7 +62,7 @@ def _shift(epoch: int, zone: tzinfo) -> timedelta:
     return wall_clock(epoch, zone) - wall_clock(epoch, timezone.utc)
 
 
-LONGEST = 100  # characters; every sensible time is far shorter, and all later work is bounded by it
+LONGEST = 100  # characters; far longer than any sensible time, and bounds all later work
 
 MONTH_OF = dict(zip(" ".join((*SHORT_MONTHS, *MONTHS)).lower().split(), (*range(1, 13), *range(1, 13)), strict=True))
 MONTH_OF["sept"] = 9
@@ -81,7 +81,7 @@ CALENDAR_UNITS = dict.fromkeys(("d", "day", "days"), 1) | dict.fromkeys(("w", "w
 _VOCABULARY = (
     "now", "next", "at", "in", "ago", *DAY_STEPS, *CLOCK_WORDS, *WEEKDAY_OF, *MONTH_OF, *ELAPSED_UNITS, *CALENDAR_UNITS,
 )  # fmt: skip
-_SHORTEST_GUESS = 4  # characters; a shorter word is close to everything
+_SHORTEST_GUESS = 4  # characters; a shorter word is similar to everything
 _LIKENESS = 0.7
 _AFTERNOON = 12  # hours added by pm
 
@@ -91,21 +91,21 @@ WRITE_AN_OFFSET = "after a full date and time of day write Z, UTC or an offset s
 
 
 class UnreadableTime(CrondorError, ValueError):
-    """A typed time that cannot be read, or that names no instant."""
+    """A typed time that cannot be read, or does not define a time."""
 
 
 class SkippedTime(UnreadableTime):
-    """A time that the clock skips: ``wall`` was typed, and it goes from ``begin`` to ``end`` at ``instant`` (epoch)."""
+    """A time that the clock skips: ``wall`` was typed, and the clock goes from ``begin`` to ``end`` at ``instant``."""
 
     def __init__(self, fault: Diagnostic, wall: datetime, gap: Gap) -> None:
-        """Take what is wrong, and where the clock goes instead."""
+        """Store the fault, and the gap."""
         super().__init__(fault)
         self.wall = wall
         self.gap = gap
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     CLOCK = auto()
     DATE = auto()
@@ -116,7 +116,7 @@ class TokenKind(Enum):
 
 
 class Token(NamedTuple):
-    """A piece of a typed time: its kind, its text in lower case, and where it stands in ``source``."""
+    """A piece of a typed time: its kind, its text in lower case, and its place in ``source``."""
 
     kind: TokenKind
     text: str
@@ -130,11 +130,11 @@ class Token(NamedTuple):
         return self.source.text[self.start : self.end]
 
     def is_word(self, *words: str) -> bool:
-        """Tell whether this is one of some (lower-case) words."""
+        """Return whether this is one of some (lower-case) words."""
         return self.kind is TokenKind.WORD and self.text in words
 
     def is_mark(self, *marks: str) -> bool:
-        """Tell whether this is one of some punctuation marks."""
+        """Return whether this is one of some punctuation marks."""
         return self.kind is TokenKind.MARK and self.text in marks
 
 
@@ -178,9 +178,9 @@ def tokenize(source: Source) -> tuple[Token, ...]:
 
 
 def clock_time(token: Token) -> time:
-    """Return the time of day that a CLOCK token, or the word noon or midnight, stands for.
+    """Return the time of day of a CLOCK token, or of the word noon or midnight.
 
-    Raises UnreadableTime where there is no such time of day, or where it has a fraction of a second.
+    Raises UnreadableTime if there is no such time of day, or if it has a fraction of a second.
     """
     if token.text in CLOCK_WORDS:
         return CLOCK_WORDS[token.text]
@@ -203,9 +203,9 @@ def clock_time(token: Token) -> time:
 
 
 def offset_zone(token: Token) -> timezone:
-    """Return the fixed zone that an OFFSET token, or the word Z, UTC or GMT, stands for.
+    """Return the fixed zone of an OFFSET token, or of the word Z, UTC or GMT.
 
-    Raises UnreadableTime for an offset that no place on earth has ever had: from 16 hours up.
+    Raises UnreadableTime for offsets of 16 hours and more, which no place has ever had.
     """
     if token.text in ZONE_WORDS:
         return timezone.utc
@@ -218,12 +218,12 @@ def offset_zone(token: Token) -> timezone:
 
 
 def known(token: Token) -> bool:
-    """Tell whether a token is a word that some time may contain."""
+    """Return whether a token is a word that a time may contain."""
     return token.is_word(*_VOCABULARY, *ZONE_WORDS, "on", "of")
 
 
 def unexpected(token: Token) -> UnreadableTime:
-    """Return the error for a token that has no place where it stands."""
+    """Return the error for a token that is not allowed in its place."""
     message = f"cannot read `{token.written}` here"
     if token.kind is TokenKind.NUMBER or token.is_mark(":") or token.is_word("at", "t"):
         return unreadable("time-unexpected", message, (token,), WRITE_A_CLOCK)
@@ -238,13 +238,13 @@ def unexpected(token: Token) -> UnreadableTime:
 def _clean(source: Source) -> str:
     text = source.text
     if not text.strip():
-        raise unreadable("time-blank", "no time is given", source, WRITE_A_TIME)
+        raise unreadable("time-blank", "the time is missing", source, WRITE_A_TIME)
     if len(text) > LONGEST:
         message = f"a time of {len(text)} characters is too long to be one (at most {LONGEST})"
         raise unreadable("time-too-long", message, source, WRITE_A_TIME)
     strange = next((i for i, c in enumerate(text) if not (c.isascii() and (c.isprintable() or c.isspace()))), None)
     if strange is not None:
-        message = f"the character {text[strange]!a} cannot stand in a time"
+        message = f"the character {text[strange]!a} is not allowed in a time"
         span = source.span(strange, strange + 1)
         raise UnreadableTime(Diagnostic("time-character", message, span=span, help=WRITE_A_TIME))
     return text.lower()
@@ -268,19 +268,19 @@ LAST_YEAR = 2200
 
 _YEAR_DIGITS = 4
 _DAY_DIGITS = 2
-_MOST_NUMBERS = 2  # next to a month's name: the day and the year
+_MOST_NUMBERS = 2  # with a month's name: the day and the year
 _SEPARATORS = ("-", "/", ".")
-# Read twice, with nothing in common: what differs afterwards was not written. Both are leap years, for `29 Feb`.
+# The date is read with two different defaults: parts that differ were not typed. Both are leap years, for `29 Feb`.
 _FILLERS = (datetime(2000, 1, 1, tzinfo=timezone.utc), datetime(2004, 2, 2, tzinfo=timezone.utc))
 
 
 def typed_date(tokens: tuple[Token, ...], today: date) -> date:
-    """Return the date that ``tokens`` (no time of day among them) write out in full.
+    """Return the date that ``tokens`` (without a time of day) specify completely.
 
     date = WEEKDAY_OF? (DATE | NUMBER "of"? MONTH_OF NUMBER | MONTH_OF NUMBER NUMBER)
 
-    ``today`` only serves the help texts. Raises UnreadableTime for what is no date, is incomplete, can be read
-    in two ways, contradicts its weekday, or lies more than a year outside FIRST_YEAR to LAST_YEAR.
+    ``today`` is used only in help texts. Raises UnreadableTime for a date that is invalid, incomplete, ambiguous,
+    contradicts its weekday, or is more than a year outside FIRST_YEAR to LAST_YEAR.
     """
     weekdays = tuple(t for t in tokens if t.is_word(*WEEKDAY_OF))
     rest = tuple(t for t in tokens if t not in weekdays)
@@ -289,18 +289,18 @@ def typed_date(tokens: tuple[Token, ...], today: date) -> date:
     _check_tokens(rest)
     numeric = next((t for t in rest if t.kind is TokenKind.DATE), None)
     found = _numeric(numeric, rest) if numeric else _with_month_name(rest, today)
-    if not FIRST_YEAR - 1 <= found.year <= LAST_YEAR + 1:  # next to the border the offset from UTC decides
+    if not FIRST_YEAR - 1 <= found.year <= LAST_YEAR + 1:  # at the boundary the offset from UTC decides
         message = f"the year {found.year:04} is outside {FIRST_YEAR} to {LAST_YEAR}"
         raise unreadable("time-out-of-range", message, rest, f"write a year from {FIRST_YEAR} to {LAST_YEAR}")
     if weekdays and found.weekday() != WEEKDAY_OF[weekdays[0].text]:
         actual = WEEKDAYS[found.isoweekday() % 7]
         message = f"{found} is a {actual}, not a {weekdays[0].written}"
-        raise unreadable("time-weekday", message, weekdays, f"leave the weekday out, or write {actual} or another date")
+        raise unreadable("time-weekday", message, weekdays, f"omit the weekday, or write {actual} or another date")
     return found
 
 
 def _check_tokens(tokens: tuple[Token, ...]) -> None:
-    """Refuse what dateutil would skip, or read in a sense of its own."""
+    """Reject tokens that dateutil would skip, or read in its own way."""
     months = 0
     for i, token in enumerate(tokens):
         inside = 0 < i < len(tokens) - 1
@@ -357,12 +357,12 @@ def _with_month_name(tokens: tuple[Token, ...], today: date) -> date:
 
 
 def _by_dateutil(tokens: tuple[Token, ...]) -> tuple[date, date]:
-    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 18 ms, and most times are words or numbers
+    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 18 ms, and rarely needed
 
     text = "".join(("" if i == 0 or tokens[i - 1].end == t.start else " ") + t.text for i, t in enumerate(tokens))
     try:
         one, other = (parse(text, default=filler, ignoretz=True, fuzzy=False).date() for filler in _FILLERS)
-    except (ParserError, OverflowError):  # all that parse() promises to raise for a string
+    except (ParserError, OverflowError):  # the exceptions documented for strings
         raise _no_such_date(tokens) from None
     return one, other
 
@@ -380,7 +380,7 @@ def _spoken(day: date) -> str:
 
 def _no_such_date(tokens: tuple[Token, ...]) -> UnreadableTime:
     written = tokens[0].source.text[tokens[0].start : tokens[-1].end]
-    message = f"`{written}` is no date of the calendar"
+    message = f"`{written}` is not a date of the calendar"
     return unreadable("time-no-such-date", message, tokens, "write a date that exists, such as 2026-11-20")
 
 
@@ -392,15 +392,15 @@ _DAY = 86_400
 _LAST = 7_289_654_399  # 2200-12-31 23:59:59 UTC
 _EPOCH_DIGITS = 9  # from here up a bare number is epoch seconds: 1973 and later
 _MILLISECOND_DIGITS = 13
-_MOST_DIGITS = 15  # of a number that is counted with; far beyond every accepted time
+_MOST_DIGITS = 15  # of a number used in calculations; far beyond every accepted time
 _UNITS = "the units are seconds, minutes, hours, days and weeks: `in 90 min`, `in 2 days`"
-_TWO_OFFSETS = "there is an offset already, and `UTC+3` is three hours ahead for some and behind for others"
-_ABBREVIATION = re.compile("[A-Z]{3,5}")  # of a zone: CET, AEST
+_TWO_OFFSETS = "an offset was given already, and `UTC+3` is three hours ahead for some and behind for others"
+_ABBREVIATION = re.compile("[A-Z]{3,5}")  # zones such as CET, AEST
 _NO_LENGTH = frozenset({"month", "months", "mo", "year", "years", "yr", "y"})
 
 
 class _Now(NamedTuple):
-    """What relative times are counted from."""
+    """The reference of relative times."""
 
     epoch: int
     zone: tzinfo
@@ -415,7 +415,7 @@ class _Now(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The tokens of a time: what says the day (or the distance), the time of day, the offset from UTC."""
+    """The tokens of a time: the day (or the distance), the time of day, the offset from UTC."""
 
     day: tuple[Token, ...]
     clock: Token | None
@@ -428,9 +428,9 @@ class _Parts(NamedTuple):
 
 
 def parse_time(text: str, now: int, zone: tzinfo, *, label: str = "<time>") -> int:
-    """Return the instant (epoch seconds) that ``text`` names, for a reader in ``zone`` at ``now`` (epoch seconds).
+    """Return the time (epoch seconds) that ``text`` means, for a user in ``zone`` at ``now`` (epoch seconds).
 
-    Read are, in any letter case and with the time of day before or after the day:
+    Accepted, in any letter case and with the time of day before or after the day:
 
     - ``now``; ``today``, ``tomorrow``, ``yesterday``, with or without a time of day; a time of day alone is
       today's, even where it has passed. ``noon`` is 12:00, ``midnight`` the 00:00 a day begins with.
@@ -441,11 +441,11 @@ def parse_time(text: str, now: int, zone: tzinfo, *, label: str = "<time>") -> i
       digits. Z, UTC, GMT or an offset may follow its time of day.
     - a number of nine or more digits: epoch seconds.
 
-    A day without a time of day means its beginning: 00:00, or what the clock shows first where it skips that. A
-    time that the clock skips is refused; of one that it shows twice the first pass is taken, unless there is an
-    offset. ``label`` is the name errors give to the text.
+    A day without a time of day means its start: 00:00, or the first time that the clock shows if it skips that. A time
+    that the clock skips is rejected; for a time that it shows twice the first is used, unless there is an offset.
+    ``label`` is the name of the text in errors.
 
-    Raises UnreadableTime for everything else, for dates with two readings (``03/04/2026``) and for instants
+    Raises UnreadableTime for everything else, for ambiguous dates (``03/04/2026``) and for times
     outside the years 1970 to 2200 (UTC).
 
     time = epoch_number | moment | distance
@@ -466,14 +466,14 @@ def _within(epoch: int, tokens: tuple[Token, ...]) -> int:
 
 
 def _epoch_number(token: Token, today: date) -> int:
-    """Return the instant of a number that stands alone.
+    """Return the time of a number alone.
 
     epoch_number = NUMBER
     """
     digits = token.text
     if len(digits) >= _MILLISECOND_DIGITS:
         message = f"{len(digits)} digits are too many for epoch seconds"
-        help_ = "epoch seconds have ten digits today; thirteen are milliseconds: leave the last three out"
+        help_ = "epoch seconds have ten digits today; thirteen are milliseconds: omit the last three"
         raise unreadable("time-bare-number", message, (token,), help_)
     if len(digits) < _EPOCH_DIGITS:
         message = f"the number `{digits}` alone may mean a year, a date, a time of day or seconds"
@@ -483,7 +483,7 @@ def _epoch_number(token: Token, today: date) -> int:
 
 
 def _split(tokens: tuple[Token, ...]) -> _Parts:
-    """Tell the day (or the distance), the time of day and the offset apart, in whatever order they stand.
+    """Split the tokens into the day (or the distance), the time of day and the offset, in any order.
 
     parts = (clock offset? | glue | NUMBER | DATE | WORD | MARK)*
     offset = OFFSET | ZONE_WORDS
@@ -497,7 +497,7 @@ def _split(tokens: tuple[Token, ...]) -> _Parts:
         _refuse_half_offset(token, previous)
         if _is_clock(token):
             if clock:
-                raise unreadable("time-second-clock", "there is a time of day already", (token,), "leave one out")
+                raise unreadable("time-second-clock", "there is a time of day already", (token,), "omit one")
             clock = token
         elif token.kind is TokenKind.OFFSET or token.is_word(*ZONE_WORDS):
             if offset:
@@ -511,7 +511,7 @@ def _split(tokens: tuple[Token, ...]) -> _Parts:
 
 
 def _refuse_half_offset(token: Token, previous: Token | None) -> None:
-    """Refuse text in the place of an offset that is none: `+1`, `CET`, the end of `UTC+3`."""
+    """Reject incomplete offsets: `+1`, `CET`, the end of `UTC+3`."""
     if previous is None:
         return
     after_zone = previous.kind is TokenKind.OFFSET or previous.is_word(*ZONE_WORDS)
@@ -524,12 +524,12 @@ def _refuse_half_offset(token: Token, previous: Token | None) -> None:
         and _ABBREVIATION.fullmatch(token.written)
         and not known(token)
     ):
-        message = f"`{token.written}` is no offset: abbreviations of zones have several meanings"
-        raise unreadable("time-offset", message, (token,), f"{WRITE_AN_OFFSET}, or nothing and choose the zone apart")
+        message = f"`{token.written}` is not an offset: abbreviations of zones are ambiguous"
+        raise unreadable("time-offset", message, (token,), f"{WRITE_AN_OFFSET}, or omit it and set the zone separately")
 
 
 def _is_clock(token: Token) -> bool:
-    """Tell whether a token is a time of day.
+    """Return whether a token is a time of day.
 
     clock = CLOCK | CLOCK_WORDS
     """
@@ -537,7 +537,7 @@ def _is_clock(token: Token) -> bool:
 
 
 def _is_glue(token: Token, previous: Token | None, following: Token | None) -> bool:
-    """Tell whether a token only joins its neighbours: a comma, at, on, and the T of ISO 8601.
+    """Return whether a token only joins its neighbours: a comma, at, on, and the T of ISO 8601.
 
     glue = "at" | "on" | "t" | ","
     """
@@ -555,7 +555,7 @@ def _is_glue(token: Token, previous: Token | None, following: Token | None) -> b
 
 
 def _moment(parts: _Parts, now: _Now) -> int:
-    """Return the instant of a day with or without a time of day.
+    """Return the time of a day with or without a time of day.
 
     moment = "now" | relative_day clock? | clock relative_day? | date (clock offset?)? | clock offset? date
     """
@@ -573,7 +573,7 @@ def _moment(parts: _Parts, now: _Now) -> int:
 
 
 def _relative_day(tokens: tuple[Token, ...], today: date) -> date | None:
-    """Return the day that today, tomorrow, (next) monday or nothing at all stand for; None for a date.
+    """Return the day of today, tomorrow, (next) monday or no words at all; None for a date.
 
     relative_day = DAY_STEPS | "next"? WEEKDAY_OF
     """
@@ -612,7 +612,7 @@ def _is_distance(tokens: tuple[Token, ...]) -> bool:
 
 
 def _unit_like(token: Token) -> bool:
-    """Tell whether a token is a unit, be it one without a fixed length.
+    """Return whether a token is a unit, even one without a fixed length.
 
     unit = ELAPSED_UNITS | CALENDAR_UNITS
     """
@@ -620,7 +620,7 @@ def _unit_like(token: Token) -> bool:
 
 
 def _distance(parts: _Parts, now: _Now) -> int:
-    """Return the instant of ``in 2 days``, ``+90m`` or ``3 h ago``; a time of day goes with days alone.
+    """Return the time of ``in 2 days``, ``+90m`` or ``3 h ago``; a time of day is allowed only with days.
 
     distance = ("in" | "+" | "-") counted clock? | counted "ago" clock? | clock ("in" counted | counted "ago")
     """
@@ -630,13 +630,13 @@ def _distance(parts: _Parts, now: _Now) -> int:
     if not (ahead or behind):
         written = f"{tokens[0].written} {tokens[1].written}"
         help_ = f"write `in {written}` or `{written} ago`"
-        raise unreadable("time-direction", "is this to come, or gone by?", tokens, help_)
+        raise unreadable("time-direction", "is this in the future or in the past?", tokens, help_)
     counted = tokens[1:] if ahead or tokens[0].is_mark("-") else tokens[:-1]
     days, seconds, has_hours = _counted(counted, tokens)
     if parts.offset:
         raise unreadable("time-offset", "an offset needs a whole date", (parts.offset,), WRITE_AN_OFFSET)
     if parts.clock and has_hours:
-        raise unreadable("time-of-day", "only days and weeks go with a time of day", (parts.clock,), "leave it out")
+        raise unreadable("time-of-day", "only days and weeks can have a time of day", (parts.clock,), "omit it")
     sign = -1 if behind else 1
     _within(now.epoch + sign * (days * _DAY + seconds), tokens)
     if not days and not parts.clock:
@@ -655,12 +655,12 @@ def _some_days_on(days: int, parts: _Parts, now: _Now) -> int:
 
 
 def _counted(tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> tuple[int, int, bool]:
-    """Return the days and the seconds that pairs of number and unit add up to, and whether there are seconds.
+    """Return the sums of days and seconds of pairs of number and unit, and whether there are seconds.
 
     counted = (NUMBER unit)+
     """
     if not tokens:
-        raise unreadable("time-amount", "how long is missing", whole, _UNITS)
+        raise unreadable("time-amount", "the length is missing", whole, _UNITS)
     days = seconds = 0
     elapsed = False
     for i in range(0, len(tokens), 2):
@@ -668,11 +668,11 @@ def _counted(tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> tuple[int, 
         if not number.text.isdigit() or (unit and unit.is_mark(".", ",")):
             raise unreadable("time-amount", "this is not a whole number", tokens[i : i + 3], _UNITS)
         if unit is None or not _unit_like(unit):
-            raise unreadable("time-unit", f"`{number.written}` of what?", tokens[i : i + 2], _UNITS)
+            raise unreadable("time-unit", f"`{number.written}` needs a unit", tokens[i : i + 2], _UNITS)
         if unit.text in _NO_LENGTH:
             message = f"`{unit.written}` has no fixed length"
             raise unreadable("time-unit", message, (unit,), "count in days or weeks, or write the date")
-        # An instant out of range whatever the rest says; int() of more digits would take its time, too.
+        # The time is out of range whatever follows; int() of more digits would also be slow.
         amount = int(number.text) if len(number.text) <= _MOST_DIGITS else _LAST * _DAY
         days += amount * CALENDAR_UNITS.get(unit.text, 0)
         seconds += amount * ELAPSED_UNITS.get(unit.text, 0)
