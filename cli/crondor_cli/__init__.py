@@ -2,5 +2,5 @@
 
 import gc
 
-# New objects between two looks for garbage: most are of modules, and looking while they load takes 2 to 5 ms of each.
+# New objects between garbage collections: most belong to modules, and each collection while they load takes 2 to 5 ms.
 gc.set_threshold(50_000)

@@ -1,4 +1,4 @@
-"""The groups of commands: their subcommands, which are loaded when they are asked for."""
+"""The groups of commands, with subcommands that are loaded on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `crondor`: its subcommands by name, loaded when they are asked for."""
+"""The command `crondor`: its subcommands by name, loaded on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.diagnostics import CrondorError
 from crondor_cli.kit.command import LazyGroup, shared_options
 from crondor_cli.kit.screen import say, show_error
 
-# Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
+# Name -> the module whose `command` it is, and one line of help: listing the commands imports no module.
 COMMANDS = {
     "next": ("crondor_cli.next.command", "Show when jobs run, are matched, and start at the latest."),
     "explain": ("crondor_cli.explain.command", "Explain what a schedule means, and why it fires or not."),
@@ -84,7 +84,7 @@ def main() -> NoReturn:
     """Run the command line; a closed pipe and Ctrl-C end it quietly."""
     stdout, stderr = sys.stdout, sys.stderr
     if isinstance(stdout, io.TextIOWrapper) and stdout.errors == "strict":
-        stdout.reconfigure(errors="backslashreplace")  # a file's name is no reason to fail
+        stdout.reconfigure(errors="backslashreplace")  # a file's name must not cause a failure
     try:
         status = _status()
         if stdout is not None:
@@ -96,12 +96,12 @@ def main() -> NoReturn:
     except SystemExit:
         if sys.stdout is stdout:
             raise  # shell completion is done
-        status = _unwritten(BrokenPipeError(), stdout, stderr)  # click has met the closed pipe, and replaced stdout
+        status = _unwritten(BrokenPipeError(), stdout, stderr)  # click has handled the closed pipe, and replaced stdout
     sys.exit(status)
 
 
 def script() -> NoReturn:
-    """Run the command line as a program: leave at once, for taking all objects apart takes 6 of 73 ms."""
+    """Run the command line as a program: exit at once, since freeing all objects takes 6 of 73 ms."""
     try:
         main()
     except SystemExit as end:
@@ -129,16 +129,16 @@ def _status() -> int:
 
 
 def _unwritten(error: OSError, *streams: TextIO) -> int:
-    """Return the exit status where the output cannot be written; say why, unless its reader has seen enough."""
+    """Return the exit status if the output cannot be written; print the reason, unless its reader has left."""
     status = 0
     if not isinstance(error, BrokenPipeError):
         status = 2
         with suppress(OSError):
-            name = error.filename  # the output has none: it is a file that nobody was ready for
+            name = error.filename  # the output has no name: this is an unexpected failure of a file
             where = f"'{os.fsdecode(name)}'" if isinstance(name, (str, bytes)) else "cannot write"
             say(f"Error: {where}: {error.strerror}", err=True)
     for stream in streams:
         if stream is not None:
-            # What is left in a buffer would fail once more, with a traceback, while Python closes the stream.
+            # Data left in a buffer would fail again, with a traceback, when Python closes the stream.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return status

@@ -80,7 +80,7 @@ def _said(file: SubmitFile, access_point: AccessPoint) -> tuple[Diagnostic, ...]
 def _check_size(file: SubmitFile) -> None:
     if file.job_count > MOST_JOBS * 100:
         message = f"{file.job_count:,} jobs are more than crondor checks"
-        raise CrondorError(Diagnostic("preview-many", message, help="queue fewer"))
+        raise CrondorError(Diagnostic("preview-many", message, help="queue fewer jobs"))
 
 
 def _admitted(sent: SentJob, cluster: int, wanted: int | None, access_point: AccessPoint) -> Iterator[PreviewedJobs]:

@@ -148,8 +148,8 @@ def test_a_start_in_the_minute_that_has_begun_is_past(cron: Callable[..., str]) 
     [
         (1, "Sat 2026-11-21 60 60", " 1441", None),
         (4, "Sat 21 240 240", " 5761", None),
-        (2000, "Sat 21 120 120", " 2880", "counts are thousands, cut off; --format json has the numbers"),
-        (9_000_000, "Sat 21 540 540", " 12960", "counts are millions, cut off; --format json has the numbers"),
+        (2000, "Sat 21 120 120", " 2880", "counts are thousands, truncated; --format json has the numbers"),
+        (9_000_000, "Sat 21 540 540", " 12960", "counts are millions, truncated; --format json has the numbers"),
     ],
 )
 def test_the_table_is_narrow(queue: int, first: str, second: str, said: str | None, cron: Callable[..., str]) -> None:
@@ -448,7 +448,7 @@ def test_invalid_files_and_jobs_are_left_out_and_said(write: Write, cron: Callab
     codes = re.findall(r"\[([A-Za-z0-9-]+)\]$", result.err, re.MULTILINE)
     assert codes == ["CRN013", "CRN101", "CRN201", "CRN313", "bad-value", "not-deferred", "CRN504"]
     left_out = [f"  {files[1]}", f"  {files[2]}:2", f"  {files[3]}:3", f"  {files[4]}:2", f"  {files[6]}:3"]
-    assert result.lines[-6:] == ["Left out, for the errors above", *left_out]
+    assert result.lines[-6:] == ["Skipped because of the errors above", *left_out]
     assert result.lines[0].startswith("2 jobs, ")
     found = data("--days", "1", *files)
     assert found["invalid"] == [

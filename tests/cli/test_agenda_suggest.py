@@ -53,7 +53,7 @@ def test_written_once_there_is_nothing_left(files: list[str]) -> None:
     assert len({new[1] for new in after}) == 4
     again = suggest(*files)
     assert again.status == 0
-    assert "Nothing to move: no other minutes would be better" in again.lines
+    assert "Nothing to move: no other minutes are better" in again.lines
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="patch(1) is not there")
@@ -221,7 +221,7 @@ def test_a_pin_that_names_nothing_is_wrong_usage(files: list[str]) -> None:
     """A slip would move what should stay."""
     result = suggest("--pin", "e.sub", "--write", *files)
     assert result.status == 2
-    assert "--pin 'e.sub' names no job" in result.err
+    assert "--pin 'e.sub' matches no job" in result.err
     assert "cron_minute = 0 " in Path(files[0]).read_text(encoding="utf-8")
 
 

@@ -198,7 +198,7 @@ def test_a_start_that_words_cannot_say_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "say the schedule"),
+        ((), "give the schedule"),
         (("@daily", "--until", "2026-11-01"), "--until is not later"),
         (("@daily", "--zone", "Europe/Berln"), "Europe/Berlin"),
         (("@daily", "--write", "job.sub"), "# crondor: schedule = @daily"),

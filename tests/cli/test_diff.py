@@ -78,7 +78,7 @@ def test_one_schedule_is_compared_in_two_dialects() -> None:
     at 06:00 on Mondays
   zone          Europe/Berlin (from --tz; must be the submit host's zone)
 
-  relation      none: the htcondor dialect is no set of times, since its answers depend on when it is asked
+  relation      none: the htcondor dialect is not a set of times, since its answers depend on when it is asked
   first common  Mon 2026-11-23 06:00 +0100, in 2 d 11 h
 
   The first 2 times that only one of them has:
@@ -360,14 +360,14 @@ def test_json_to_the_letter() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name two schedules to compare"),
+        ([], "give two schedules to compare"),
         (["0", "6", "*", "*", "1"], "a crontab line is one argument, in quotes"),
         (["missing.sub", "0 6 * * *"], "cannot read 'missing.sub': No such file or directory"),
         (["0 6 * * *", "0 6 * *"], "'0 6 * *':1:1: error: a crontab line has five fields"),
         (["0 6 * * *", "0 66 * * *"], "'0 66 * * *':1:3: error: hour 66 is out of range"),
         (["@daily"], "the manual dialect has no nicknames"),
-        (["0 6 * * *", "--dialect", "unix"], "one schedule in one dialect is nothing to compare"),
-        (["0 6 * * *", "--dialect", "unix,unix"], "one schedule in one dialect is nothing to compare"),
+        (["0 6 * * *", "--dialect", "unix"], "one schedule in one dialect cannot be compared"),
+        (["0 6 * * *", "--dialect", "unix,unix"], "one schedule in one dialect cannot be compared"),
         (["0 6 * * *", "--dialect", "quartz"], "'quartz' is not one or two (X,Y) of 'manual', 'htcondor', 'unix'"),
         (["0 6 * * *", "--dialect", "unix,manual,unix"], "is not one or two (X,Y) of"),
         (["0 6 * * *", "0 7 * * *", "--until", "yesterday"], "--until is not later than now"),

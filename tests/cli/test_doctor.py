@@ -74,4 +74,4 @@ def test_a_log_that_this_user_may_not_read(stand_in: StandIn, monkeypatch: pytes
     assert result.status == 0
     assert "(not readable)" in result.out
     assert "note: " in result.err
-    assert "--live asks the schedd instead" in result.err
+    assert "use --live to query the schedd instead" in result.err

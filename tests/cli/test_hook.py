@@ -360,7 +360,7 @@ def test_what_a_flood_shows_is_short(made: Made) -> None:
     found = crondor("hook", "run", "UPDATE_JOB_INFO", script, "--copy", made("job", JOB))
     assert found.status == 1
     assert len(found.out) < 20_000
-    assert "characters more" in found.out
+    assert "more characters" in found.out
     assert "HTCondor     reads 10240 bytes of it" in found.out
 
 

@@ -138,7 +138,7 @@ def test_sighup_reads_the_configuration_anew(folder: Path, daemon: subprocess.Po
     daemon.send_signal(signal.SIGHUP)
     assert daemon.stderr is not None
     said = ""
-    while "jobs stay as they were" not in said:
+    while "jobs are unchanged" not in said:
         said = daemon.stderr.readline()
         assert said
     (folder / "gone").rename(path)

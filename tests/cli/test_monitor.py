@@ -102,7 +102,7 @@ def test_json_is_a_line_for_each_due_time(ads: Callable[..., str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--fail-on", "mised"), "'mised' is none of missed, lost"),
+        (("--fail-on", "mised"), "'mised' is not one of missed, lost"),
         (("--ads", "-", "--log", "x"), "choose one"),
         (("--all-schedds", "--log", "x"), "--all-schedds needs --pool"),
         (("--from", "yesterdy"), "yesterdy"),

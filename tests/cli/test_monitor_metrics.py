@@ -124,7 +124,7 @@ def test_an_address_is_this_machine_unless_it_names_another(text: str, address: 
     """A port alone is enough."""
     context, parameter = click.Context(click.Command("x")), click.Option(["--metrics"])
     if address is None:
-        with pytest.raises(click.BadParameter, match="is no HOST:PORT"):
+        with pytest.raises(click.BadParameter, match="is neither HOST:PORT"):
             read_address(context, parameter, text)
     else:
         assert read_address(context, parameter, text) == Address(*address)
@@ -146,7 +146,7 @@ def test_metrics_need_their_package(tmp_path: Path) -> None:
         result = crondor("monitor", "--queue", str(tmp_path), "--metrics", "0")
     assert (result.status, "pip install '.[monitor]'" in result.err) == (2, True)
     once = crondor("monitor", "--once", "--queue", str(tmp_path), "--metrics", "0")
-    assert (once.status, "leave --once out" in once.err) == (2, True)
+    assert (once.status, "omit --once" in once.err) == (2, True)
 
 
 def test_the_command_serves_them_on_this_machine(tmp_path: Path) -> None:

@@ -104,13 +104,13 @@ def test_a_command_that_fails_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--on", "missed", "'open"), "is no command line: No closing quotation"),
-        (("--on", "missed", " "), "name a command"),
+        (("--on", "missed", "'open"), "is not a command line: No closing quotation"),
+        (("--on", "missed", " "), "give a command"),
         (("--on", "mised", "true"), "'mised' is not one of"),
-        (("--heartbeat", "file:///etc/passwd"), "is no address that begins with http"),
-        (("--heartbeat", "http://"), "is no address"),
-        (("--heartbeat", "http://a:99999/"), "is no address"),
-        (("--heartbeat", "http://a/\r\nX: y"), "is no address"),
+        (("--heartbeat", "file:///etc/passwd"), "is not a URL that begins with http"),
+        (("--heartbeat", "http://"), "is not a URL"),
+        (("--heartbeat", "http://a:99999/"), "is not a URL"),
+        (("--heartbeat", "http://a/\r\nX: y"), "is not a URL"),
     ],
 )
 def test_a_slip_is_told_before_anything_is_done(arguments: tuple[str, ...], said: str) -> None:

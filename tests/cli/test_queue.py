@@ -141,7 +141,7 @@ def test_edits_are_made_under_a_condition(schedd: Schedd) -> None:
     ):
         result = schedd("edit", *words)
         assert (result.status, result.out) == (2, "")
-        assert f"name what is set: {said}" in result.err
+        assert f"give an attribute to set: {said}" in result.err
     fixed = schedd("edit", "1.0", "--set", "ClusterId=7")
     assert (fixed.status, "cannot be edited" in fixed.err) == (1, True)
 
@@ -151,7 +151,7 @@ def test_recalc_writes_only_when_it_is_told_to(schedd: Schedd) -> None:
     schedd("submit", NIGHTLY)
     later = "2027-01-01"
     shown = schedd("recalc", now=later)
-    assert shown.lines[-1] == "nothing is written: --apply writes it"
+    assert shown.lines[-1] == "nothing was written: use --apply"
     assert schedd("recalc", now=later).out == shown.out
     (edit,) = schedd("recalc", "--apply", "--format", "json", now=later).data["edits"]
     assert (edit["job"], edit["local"], edit["hold_reason"]) == ("1.0", "2027-01-01T02:30:00+01:00", None)

@@ -138,7 +138,7 @@ def test_what_was_submitted_before_ctrl_c_is_said(stand_in: StandIn, tmp_path: P
     assert status == 130
     assert said.splitlines() == [
         "warning: interrupted: 1 job submitted to cluster 3; one more job may have been submitted [schedd-halfway]",
-        "    = help: what was done is not undone: look with condor_q",
+        "    = help: earlier changes remain: check with condor_q",
     ]
     status, said = ctrl_c(stand_in, "submit", 1, "submit", "--live", str(path))
     assert "interrupted: nothing done before; one more job may have been submitted" in said

@@ -222,13 +222,13 @@ def test_a_monitor_writes_nowhere() -> None:
         (("router", "--system", "--", "--once"), "--once ends the command"),
         (("router", "--system", "--"), "give the queue: --live"),
         (("monitor", "--system", "--"), "give the queue: --live"),
-        (("router", "--", "--live"), "for whom: --system or --user"),
+        (("router", "--", "--live"), "choose --system or --user"),
         (("router", "--system", "--user"), "choose one of --system and --user"),
-        (("run", "--user", "--run-as", "root", "--", "a.sub"), "go with --system"),
+        (("run", "--user", "--run-as", "root", "--", "a.sub"), "need --system"),
         (("runner", "--user"), "runner"),
-        (("run", "--user", "--", "a.sub\nExecStartPre=/bin/b"), "'a.sub\\nExecStartPre=/bin/b' cannot stand in a unit"),
-        (("run", "--user", "--", "\udce9.sub"), "'\\xe9.sub' cannot stand in a unit"),
-        (("run", "--system", "--run-as", "a\nb", "--", "a.sub"), "cannot stand in a unit"),
+        (("run", "--user", "--", "a.sub\nExecStartPre=/bin/b"), "'a.sub\\nExecStartPre=/bin/b' cannot be in a unit"),
+        (("run", "--user", "--", "\udce9.sub"), "'\\xe9.sub' cannot be in a unit"),
+        (("run", "--system", "--run-as", "a\nb", "--", "a.sub"), "cannot be in a unit"),
         *(
             (("run", "--user", f"--unit={name}", "--", "a.sub"), "is not the name of a unit: at most 240 letters")
             for name in (
@@ -252,7 +252,7 @@ def test_a_monitor_writes_nowhere() -> None:
             for name in ("a ", " a", "a\\", "-a", "a:b", "../a", "")
         ),
         *(
-            (("run", "--system", f"--token={name}", "--", "a.sub"), "cannot stand in a unit: rename it")
+            (("run", "--system", f"--token={name}", "--", "a.sub"), "cannot be in a unit: rename it")
             for name in ("token ", "token\\")
         ),
         (("run", "--user", "--", *(["a" * 100_000] * 11)), "the arguments are too long"),

@@ -142,7 +142,7 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "no rules: name a file with --rules"),
+        ((), "no rules: give a file with --rules"),
         (("r",), "no rules"),
         (("--rules", "nowhere"), "cannot read 'nowhere'"),
         (("--rules", "r", "nowhere.ads"), "cannot read 'nowhere.ads'"),

@@ -26,17 +26,17 @@ from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import plural
 
 LEAST: Final = 500
-"""Files from which on several processes read their schedules, a quarter of a millisecond each."""
+"""The number of files from which several processes read the schedules; each takes a quarter of a millisecond."""
 
-_TOGETHER: Final = 32  # files that a process is given
+_TOGETHER: Final = 32  # files per task
 
 
 def read_each(
     requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
 ) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
-    """Yield the name of each request with its jobs and warnings, or with why it has none, read by so many processes.
+    """Yield the name of each request with its jobs and warnings, or its error, read by a number of processes.
 
-    Raises UsageError for a file that cannot be read.
+    Raises UsageError for an unreadable file.
     """
     return of_many(_read_named, requests, jobs, least=LEAST, together=_TOGETHER, is_own=_is_own)
 
@@ -50,7 +50,7 @@ def _read_named(named: tuple[str, ScheduleRequest]) -> tuple[str, Schedules | Cr
 
 
 def _is_own(named: tuple[str, ScheduleRequest]) -> bool:
-    """Say whether a request is of this process: not of a file alone, or of standard input."""
+    """Return whether this process must handle a request: not a plain file, or standard input."""
     paths = named[1].paths
     return not paths or "-" in paths
 
@@ -164,14 +164,14 @@ def command(
 
 
 def _span(clock: Clock, begin: str | None, until: str | None, days: int | None) -> AgendaSpan:
-    """Return the time to show. Raises UsageError."""
+    """Return the time span to show. Raises UsageError."""
     if until is not None and days is not None:
-        raise usage("--until and --days both say where the agenda ends: choose one")
+        raise usage("--until and --days both set the end of the agenda: choose one")
     start, after, last = clock.read(begin, "--from"), clock.after(begin), clock.last(until, "no start", begin)
     if last is None:
         return AgendaSpan(start, 7 if days is None else days, clock.zone, after=after)
     if last - start > MOST_DAYS * 86_400:
-        raise usage(f"--until is more than {MOST_DAYS} days on: show less at a time")
+        raise usage(f"--until is more than {MOST_DAYS} days ahead: show a shorter time")
     return AgendaSpan(start, None, clock.zone, after=after, last=last)
 
 
@@ -184,7 +184,7 @@ def _suggest(
     pairs: int,
     plot: str | None,
 ) -> None:
-    """Show or write other minutes, and exit."""
+    """Show or write the suggested minutes, and exit."""
     found = suggest(agenda, request.read_from, pinned_by(agenda, options.pin), options.run_time, options.hours)
     if plot is not None:
         with needs_matplotlib():

@@ -1,4 +1,4 @@
-"""An agenda as a picture, SVG or PNG: the days and hours above, a lane for each job below."""
+"""An agenda as a picture, SVG or PNG: days and hours at the top, a lane for each job below."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from crondor_cli.kit.times import length, local_text
 
 _ROW = 0.28  # inches
 _TALLEST = 9.0
-_NUMBERED = 32  # rows that have room for numbers
+_NUMBERED = 32  # rows that still have room for numbers
 _OUTSIDE = "#e6e6e6"
 _LINES = "#d0d0d0"
 _TWICE = "#CC79A7"
-_PALEST = 0.15  # of the colour map: one start is still to be seen
+_PALEST = 0.15  # of the colour map: a single start must be visible
 
 
 class _Kind(Enum):
-    """What an hour is, as the legend says it; the usual kind needs no words."""
+    """The kind of an hour, as named in the legend; the usual kind has no name."""
 
     USUAL = ""
-    OUTSIDE = "before these days"
+    OUTSIDE = "before the first day"
     SKIPPED = "the clock skips this hour"
     REPEATED = "the clock repeats this hour: both counted"
 
@@ -53,14 +53,14 @@ def heat_height(agenda: Agenda) -> float:
 
 
 class _Scale(NamedTuple):
-    """The colours of counts from the least to the most."""
+    """The colours for counts from the lowest to the highest."""
 
     least: int
     most: int
     colours: Colormap
 
     def shade(self, count: int) -> float:
-        """Return where a count stands, from 0 to 1."""
+        """Return the position of a count, from 0 to 1."""
         return (count - self.least) / (self.most - self.least)
 
 
@@ -87,7 +87,7 @@ def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
 
 
 def _draw_cell(axes: Axes, at: tuple[int, int], kind: _Kind, count: int, scale: _Scale, *, has_room: bool) -> None:
-    """Draw an hour, with the number of its starts where there is room."""
+    """Draw an hour, with the number of its starts if there is room."""
     cell = _patch(kind, at)
     if count:
         cell.set_facecolor(scale.colours(scale.shade(count)))
@@ -100,7 +100,7 @@ def _draw_cell(axes: Axes, at: tuple[int, int], kind: _Kind, count: int, scale: 
 
 
 def _draw_scale(figure: Figure, axes: Axes, scale: _Scale) -> None:
-    """Draw what the colours mean, with three numbers at most."""
+    """Draw the legend of the colours, with at most three numbers."""
     colours = ScalarMappable(Normalize(scale.least, scale.most), scale.colours)
     bar = figure.colorbar(colours, ax=axes, pad=0.01, fraction=0.02, aspect=12)
     ticks = sorted({1, (1 + scale.most) // 2, scale.most})
@@ -127,7 +127,7 @@ def _patch(kind: _Kind, at: tuple[int, int] = (0, 0)) -> Rectangle:
 
 
 def _short(count: int) -> str:
-    """Return a count in four characters, cut off where it has more digits."""
+    """Return a count in four characters, truncated if it has more digits."""
     if count < 10_000:
         return str(count)
     return f"{count // 1000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
@@ -151,14 +151,14 @@ MOST_LANES = 30
 _LONGEST = 38  # characters of a name
 _DOTS = 1000  # of the width of the timeline
 _NARROWEST = 2  # dots of a band
-_CLOSE = 3  # dots between two starts that are drawn as one block
+_CLOSE = 3  # dots between two starts drawn as one block
 _PREP, _WINDOW, _START, _BLOCK = "#E69F00", "#56B4E9", "#000000", "#5A5A5A"  # after Okabe and Ito
 _STRIPES = ("white", "#f5f5f5")
 _Group = tuple[int, int]  # the first and the last of some starts
 
 
 class Lane(NamedTuple):
-    """A row: its name, the minutes of its starts, and how long before and after them its bands reach (seconds)."""
+    """A row: its name, the minutes of its starts, and the length of its bands before and after them (seconds)."""
 
     name: str
     bits: int
@@ -167,7 +167,7 @@ class Lane(NamedTuple):
 
 
 def lanes_of(agenda: Agenda) -> list[Lane]:
-    """Return a lane for each entry with a start, in file order; those that are too many share the last."""
+    """Return a lane for each entry with a start, in file order; the last lane combines those beyond the limit."""
     shown = [entry for entry in agenda.entries if entry.strand.bits]
     single = shown if len(shown) <= MOST_LANES else shown[: MOST_LANES - 1]
     lanes = [_lane(entry, agenda.span) for entry in single]
@@ -183,7 +183,7 @@ def lanes_of(agenda: Agenda) -> list[Lane]:
 def _lane(entry: AgendaEntry, span: AgendaSpan) -> Lane:
     name = with_count(entry)
     before = after = 0
-    with suppress(CrondorError):  # a window that is an expression
+    with suppress(CrondorError):  # the window is an expression
         deferral = entry.schedule.deferral(entry.first or span.start, span.start)
         before, after = deferral.time - deferral.match_opens, deferral.last_start - deferral.time
     return Lane(name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}", entry.strand.bits, before, after)
@@ -211,7 +211,7 @@ def draw_lanes(figure: Figure, axes: Axes, agenda: Agenda, lanes: list[Lane]) ->
     _draw_time(axes, span)
     idle = len(agenda.idle)
     title = "Each run: from when it may be matched, its start, and until when it may start"
-    title += f" ({idle:,} without a start left out)" if idle and lanes else ""
+    title += f" ({idle:,} without a start not shown)" if idle and lanes else ""
     axes.set_title(title, pad=18 if span.changes else None)
     if lanes:
         _legend(figure, lanes, groups, close)
@@ -221,7 +221,7 @@ def draw_lanes(figure: Figure, axes: Axes, agenda: Agenda, lanes: list[Lane]) ->
 
 
 def _seen(length: int, span: AgendaSpan) -> int:
-    """Return the length that a band is drawn with: a short one is still visible next to its start."""
+    """Return the drawn length of a band; a short band is still visible next to its start."""
     return max(length, (span.end - span.start) * _NARROWEST // _DOTS) if length else 0
 
 
@@ -237,7 +237,7 @@ def _draw_lane(axes: Axes, row: int, lane: Lane, groups: list[_Group]) -> None:
 
 
 def _joined(times: Iterable[int], close: int) -> Iterator[_Group]:
-    """Yield the first and last time of each group whose neighbours are closer than this."""
+    """Yield the first and last time of each group of times closer than ``close``."""
     first = last = None
     for time in times:
         if first is None or last is None:
@@ -253,7 +253,7 @@ def _joined(times: Iterable[int], close: int) -> Iterator[_Group]:
 def _draw_time(axes: Axes, span: AgendaSpan) -> None:
     """Mark the local dates and hours, and the clock changes."""
     step = -(-len(span.days) // 14)
-    room = (span.end - span.start) / 20  # for the name of a date
+    room = (span.end - span.start) / 20  # for a date label
     days = [day for day in span.days[::step] if min(day.end, span.end) - max(day.start, span.start) > room / step]
     names = [f"{short_weekday(day.date)}\n{day.date.isoformat()[5:]}" for day in days]
     axes.set_xticks([max(day.start, span.start) for day in days], names)
@@ -289,7 +289,7 @@ def _legend(figure: Figure, lanes: list[Lane], groups: list[list[_Group]], close
         handles.append(Patch(color=_WINDOW, label="may still start: window until last start"))
     if any(low < high for found in groups for low, high in found):
         distance = length(close, 2)
-        handles.append(Patch(color=_BLOCK, label=f"starts less than {distance} apart, bands left out"))
+        handles.append(Patch(color=_BLOCK, label=f"starts less than {distance} apart, without bands"))
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
 
 
@@ -298,7 +298,7 @@ _MARGINS = 2.4  # titles, axes and legend
 
 
 def save(agenda: Agenda, clock: Clock, path: str) -> None:
-    """Draw into a file, by its suffix. Raises OSError."""
+    """Draw into a file; its suffix sets the format. Raises OSError."""
     save_figure(lambda: _draw(agenda, clock), path)
 
 
@@ -325,12 +325,12 @@ def _title(agenda: Agenda, clock: Clock) -> str:
 
 
 _BEFORE, _AFTER = "#E69F00", "#0072B2"  # after Okabe and Ito
-_STEPS = 700  # of the time axis, each as high as the busiest minute in it
-_MOST_DATES = 16  # that are named
+_STEPS = 700  # of the time axis, each as high as its busiest minute
+_MOST_DATES = 16  # date labels
 
 
 def save_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock, path: str) -> None:
-    """Draw into a file, by its suffix. Raises OSError."""
+    """Draw into a file; its suffix sets the format. Raises OSError."""
     save_figure(lambda: _draw_suggestion(agenda, suggestion, clock), path)
 
 
@@ -355,7 +355,7 @@ def _draw_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock) -> Fi
         axes[1][column].set_title(f"{name}: most starts in each minute of the hour, {load.most_starts:,} at most")
     for row, most in enumerate((spreading.before.most_held, spreading.before.most_starts)):
         for each in axes[row]:
-            each.set_ylim(0, max(1, most) * 1.05)  # the same on both sides: else they cannot be compared
+            each.set_ylim(0, max(1, most) * 1.05)  # the same on both sides, for comparison
             each.yaxis.get_major_locator().set_params(integer=True)
             each.spines[["top", "right"]].set_visible(False)
     return figure
@@ -374,7 +374,7 @@ def _draw_held(axes: Axes, load: Load, agenda: Agenda, suggestion: Suggestion, c
 
 
 def _draw_starts(axes: Axes, load: Load, colour: str) -> None:
-    # The time begins at a local midnight; in a zone with half hours a clock change may move what follows.
+    # The span starts at a local midnight; in a zone with half hours a clock change may shift the rest.
     axes.bar(range(60), [max(load.starts[minute::60], default=0) for minute in range(60)], width=0.8, color=colour)
     axes.set_xlim(-0.6, 59.6)
     axes.set_xticks(range(0, 60, 5), [f":{minute:02}" for minute in range(0, 60, 5)])

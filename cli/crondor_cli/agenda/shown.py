@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crondor_cli.agenda import results
 
 _NAMED = 3  # jobs named in a line
-_GATHERED = 100  # jobs named of a minute that they start in
-_LISTED = 10  # jobs of a list
+_GATHERED = 100  # jobs named for a minute in which they start
+_LISTED = 10  # entries of a list
 _SHORTEST_DATE = len("We25")
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
@@ -29,7 +29,7 @@ _HOURS = tuple(f"{hour:02}" for hour in range(24))
 def print_agenda(
     agenda: Agenda, clock: Clock, pairs: int, form: str, suggestion: results.Suggestion | None = None
 ) -> None:
-    """Print the agenda, in JSON with what is suggested; as a table nothing where no file has a job with a time."""
+    """Print the agenda, in JSON with the suggestion; no table if no file has a job with a schedule."""
     if form == "json":
         data = _row(agenda, clock, pairs, agenda.collisions(pairs))
         if suggestion is not None:
@@ -40,7 +40,7 @@ def print_agenda(
 
 
 def _row(agenda: Agenda, clock: Clock, pairs: int, collisions: tuple[list[Collision], int]) -> results.AgendaResult:
-    """Return what JSON has; ``collisions`` are pairs of jobs, of which there may be too many for a table to look."""
+    """Return the JSON form; ``collisions`` are pairs of jobs, perhaps too many for a table to compute."""
     span, zone = agenda.span, clock.zone
     busiest, ties = agenda.busiest()
     found, more = collisions
@@ -115,11 +115,11 @@ def _lines(row: results.AgendaResult, agenda: Agenda, clock: Clock) -> Iterator[
     yield from _listed("Leave the queue after the first run, without on_exit_remove = false", names, len(leaving))
     invalid = [name if line is None else f"{name}:{line}" for name, line in agenda.invalid]
     names = [f"  {printable(name)}" for name in invalid[:_LISTED]]
-    yield from _listed("Left out, for the errors above", names, len(invalid))
+    yield from _listed("Skipped because of the errors above", names, len(invalid))
 
 
 def _listed(title: str, lines: list[str], count: int) -> Iterator[str]:
-    """Yield a list with its title, and how many more there are; nothing for an empty one."""
+    """Yield a list with its title, and the number of further entries; nothing for an empty one."""
     if lines:
         yield from ("", _heading(title), *lines)
     if count > _LISTED:
@@ -131,14 +131,14 @@ def _heading(text: str) -> str:
 
 
 def some(agenda: Agenda, numbers: Sequence[int], most: int = _NAMED) -> str:
-    """Return the names of some entries, the first few of them."""
+    """Return the names of the first few entries."""
     labels = [with_count(agenda.entries[number]) for number in numbers[:most]]
     more = len(numbers) - most
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
 def _table(days: list[results.Day], span: AgendaSpan) -> list[str]:
-    """Return a row for each date, and several, below each other, where a screen is too narrow for a whole day."""
+    """Return a row for each date, or several rows if the screen is too narrow for a whole day."""
     counts = [list(day["hours"]) for day in days]
     unit = _unit(max(count or 0 for row in counts for count in row))
     cells = [
@@ -167,17 +167,17 @@ def _table(days: list[results.Day], span: AgendaSpan) -> list[str]:
     lines: list[str] = [together(part[0], *(piece for cell in part[1:] for piece in (" ", cell))) for part in parts]
     if unit > 1:
         name = "thousands" if unit == 1000 else "millions"
-        lines.append(f"counts are {name}, cut off; --format json has the numbers")
+        lines.append(f"counts are {name}, truncated; --format json has the numbers")
     return lines
 
 
 def _unit(most: int) -> int:
-    """Return in what counts are shown, so that none of an hour has more than three digits."""
+    """Return the unit of counts, so that no hour has more than three digits."""
     return 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000
 
 
 def _dates(days: Sequence[Day], room: int) -> list[str]:
-    """Return the dates as whole as they fit into so many columns."""
+    """Return the dates in the longest form that fits into a number of columns."""
     whole = [f"{short_weekday(day.date)} {day.date.isoformat()}" for day in days]
     if len(whole[0]) <= room:
         return whole
@@ -194,7 +194,7 @@ def _cell(count: int | None, unit: int, *, skipped: bool = False) -> str:
 
 
 def _notes(span: AgendaSpan) -> Iterator[str]:
-    """Say which days have no 24 hours, and why."""
+    """Yield the days that do not have 24 hours, with the reason."""
     for change in span.changes:
         day = next(day for day in span.days if day.start <= change.instant < day.end)
         old, new = (_wall(change.instant + offset) for offset in (change.before, change.after))
@@ -246,7 +246,7 @@ def _collisions(row: results.AgendaResult, agenda: Agenda, clock: Clock) -> Iter
 
 
 def _remark(agenda: Agenda, jobs: list[int], time: int) -> str:
-    """Return what a clock change did to a start of the minute, if it did anything."""
+    """Return the effect of a clock change on a start of the minute, if any."""
     recurrences = (agenda.entries[number].schedule.recurrence for number in jobs[:_NAMED])
     marks = (None if recurrence is None else recurrence.clock_mark(time) for recurrence in recurrences)
     mark = next((mark for mark in marks if mark is not None), None)

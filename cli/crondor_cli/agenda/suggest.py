@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SuggestOptions(NamedTuple):
-    """What the command line says of a suggestion; ``run_time`` in seconds, ``hours`` that may move."""
+    """The options for a suggestion; ``run_time`` in seconds, ``hours`` by which jobs may move."""
 
     suggest: bool
     write: bool
@@ -35,7 +35,7 @@ class SuggestOptions(NamedTuple):
     hours: int
 
     def check(self) -> None:
-        """Refuse options that go with --suggest, without it. Raises UsageError."""
+        """Raise UsageError for options that need --suggest."""
         given = {"--write": self.write, "--pin": bool(self.pin), "--run-time": bool(self.run_time)}
         given["--hours"] = bool(self.hours)
         for name, is_given in given.items():
@@ -44,7 +44,7 @@ class SuggestOptions(NamedTuple):
 
 
 def write_files(suggestion: Suggestion) -> list[click.UsageError]:
-    """Put the proposed minutes into the files; return why some could not be written."""
+    """Write the proposed minutes into the files; return an error for each file that could not be written."""
     failed = (_written(before, after) for before, after in suggestion.files)
     return [error for error in failed if error is not None]
 
@@ -58,12 +58,12 @@ def _written(before: Source, after: Source) -> click.UsageError | None:
 
 
 def pinned_by(agenda: Agenda, pins: Sequence[str]) -> set[int]:
-    """Return the entries that --pin names: by file or by file and line, as shown; * stands for anything."""
+    """Return the entries given by --pin: by file or by file and line, as shown; * matches anything."""
     found: set[int] = set()
     for pin in pins:
         named = {n for n, entry in enumerate(agenda.entries) if _is_named(entry, pin)}
         if not named:
-            raise usage(f"--pin '{printable(pin)}' names no job: write a file as it is shown, or 'nightly*'")
+            raise usage(f"--pin '{printable(pin)}' matches no job: write a file as shown, or 'nightly*'")
         found |= named
     return found
 
@@ -73,13 +73,13 @@ def _is_named(entry: AgendaEntry, pin: str) -> bool:
     return any(pin == name or fnmatchcase(name, pin) for name in names)
 
 
-_REASONS = 10  # jobs that stay, listed
+_REASONS = 10  # jobs not moved, listed
 
 
 def print_suggestion(
     row: results.Suggestion, agenda: Agenda, suggestion: Suggestion, clock: Clock, *, shows_diff: bool
 ) -> None:
-    """Print it, with the diff of each file if wanted; nothing where no file has a job with a time."""
+    """Print it, with the diff of each file if requested; nothing if no file has a job with a schedule."""
     if not agenda.entries:
         return
     say("\n".join(_lines(row, agenda, clock)))
@@ -110,7 +110,7 @@ def _lines(row: results.Suggestion, agenda: Agenda, clock: Clock) -> Iterator[st
         yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
         yield from aligned([_move_cells(move, agenda, has_hours=has_hours) for move in moves])
     else:
-        yield "Nothing to move: no other minutes would be better"
+        yield "Nothing to move: no other minutes are better"
     if fixed:
         rows = [[with_count(agenda.entries[each["job"]]), each["reason"]] for each in fixed[:_REASONS]]
         yield from ("", "Not moved", *aligned(rows))
@@ -136,7 +136,7 @@ def _move_cells(move: results.Move, agenda: Agenda, *, has_hours: bool) -> list[
 
 
 def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -> results.Suggestion:
-    """Return a suggestion as what JSON has."""
+    """Return the JSON form of a suggestion."""
     spreading = suggestion.spreading
     return {
         "from": suggestion.time.start,

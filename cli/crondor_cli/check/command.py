@@ -1,4 +1,4 @@
-"""`crondor check`: what will go wrong with submit files, before submission."""
+"""`crondor check`: find problems in submit files before submission."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from crondor_cli.kit.printing import Asked, conclude, report_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
 
 LEAST: Final = 60
-"""Files from which on several processes check them, of 3 ms each."""
+"""The number of files from which several processes check them; each takes 3 ms."""
 
-_TOGETHER: Final = 8  # files that a process is given
+_TOGETHER: Final = 8  # files per task
 
 
 class CheckOptions(NamedTuple):
-    """What the command line and the settings say."""
+    """The options of the command line and the settings."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -53,26 +53,26 @@ class CheckOptions(NamedTuple):
     target: Release | None = None
     pool_config: ConfigFiles | None = None
     now: str | None = None
-    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
+    tries_fixes: bool = True  # so that only the fixes that --fix applies are shown and counted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CheckResult(ChosenReports):
-    """What was found, and how to check again."""
+    """The findings, and how to check again."""
 
     settings: CheckSettings
     surroundings: Surroundings
     tries_fixes: bool = True
 
     def read(self, source: Source) -> SubmitFile:
-        """Read one of the descriptions once more, changed perhaps. Raises CrondorError."""
+        """Read a description again, perhaps changed. Raises CrondorError."""
         return read_checked(source, self.settings, self.surroundings)
 
 
 def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> CheckResult:
-    """Check the files, by so many processes; those that cannot be read are left out.
+    """Check the files, in a number of processes; unreadable files are skipped.
 
-    Raises UsageError for options and settings that cannot be used, and where no file can be read.
+    Raises UsageError for invalid options and settings, and if no file can be read.
     """
     result = _settle(given, paths)
     reports: list[CheckReport] = []
@@ -92,12 +92,12 @@ def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> Ch
 
 
 def _is_typed(path: str) -> bool:
-    """Say whether a path is standard input, which is this process's."""
+    """Return whether a path is standard input, which only this process can read."""
     return path == "-"
 
 
 def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
-    """Put together what the options say, before anything is checked."""
+    """Combine the options before the check."""
     clock = clock_of(given.now, given.tz)
     access_point = None
     if given.pool_config is not None:
@@ -123,7 +123,7 @@ def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
 
 
 def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
-    """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
+    """Check one file, or return why it cannot be read; a file that is not text is a finding."""
     try:
         source = read_source(path, FileKind.SUBMIT)
     except CrondorError as error:
@@ -137,7 +137,7 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
 
 
 def _cured(result: CheckResult, *, unsafe: bool) -> Iterator[tuple[CheckReport, Cured]]:
-    """Yield each report with what its fixes make of it."""
+    """Yield each report with its fixed text."""
     for report in result.reports:
         yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
 
@@ -213,9 +213,9 @@ def command(
 
 
 def _here() -> tuple[str, ...]:
-    """Return the submit files of this folder. Raises UsageError where there is none."""
+    """Return the submit files of this folder. Raises UsageError if there are none."""
     found = tuple(FoundPath.below(os.curdir, path.removeprefix("./")) for path in inside_of(below(os.curdir)))
     if not found:
-        message = f"there is no {KINDS} in this folder: name the files to check, a folder, or - for standard input"
+        message = f"there is no {KINDS} in this folder: give files to check, a folder, or - for standard input"
         raise click.UsageError(message, click.get_current_context(silent=True))
     return found

@@ -1,4 +1,4 @@
-"""`crondor classad eval`: the value of an expression, alone, in an ad or in a match of two."""
+"""`crondor classad eval`: evaluate an expression alone, in an ad or in a match of two ads."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def command(
 
 
 def _explained(code: Expression, my: ClassAd) -> Expression:
-    """Return what is worth explaining: of an attribute's bare name its expression."""
+    """Return the expression to explain: for an attribute's bare name its expression."""
     tree = code.tree
     is_name = isinstance(tree, Reference) and tree.scope is None and not tree.absolute and tree.name in my
     return my[tree.name] if is_name and isinstance(tree, Reference) else code
 
 
 def part_data(part: Explanation) -> Part:
-    """Return a part of an explanation for programs."""
+    """Return the JSON form of a part of an explanation."""
     return {
         "expression": part.text,
         "value": None if part.value is None else part.shown,

@@ -1,4 +1,4 @@
-"""`crondor classad match`: whether two ads accept each other."""
+"""`crondor classad match`: test whether two ads accept each other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Exit status: 0 both accept; 1 an ad does not, or a text cannot be read; 2 wrong 
 
 
 class MatchSide(NamedTuple):
-    """What one ad says of the other: the explanation is None where it has no Requirements."""
+    """One ad's verdict about the other; the explanation is None if it has no Requirements."""
 
     name: str
     other: str
@@ -49,7 +49,7 @@ class MatchSide(NamedTuple):
 
     @property
     def reason(self) -> str | None:
-        """Why it does not accept the other; None: it does."""
+        """Why it does not accept the other; None if it does."""
         if self.accepts:
             return None
         return "it has no Requirements" if self.explanation is None else self.explanation.reason()
@@ -85,16 +85,14 @@ def _side(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Cont
 
 
 def _others(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Context) -> Iterator[Diagnostic]:
-    """Yield a warning for each side that HTCondor answers for otherwise."""
+    """Yield a warning for each side for which HTCondor's answer differs."""
     theirs = replace(context, faithful=True)
     for who, one, whom, two in ((name, ad, other_name, other), (other_name, other, name, ad)):
         accepts = matches(one, two, theirs)
         if accepts != matches(one, two, context):
             said = "accepts" if accepts else "does not accept"
-            message = (
-                f"for HTCondor {name_of(who)} {said} {name_of(whom)}: it finds no name after a subscript by a name"
-            )
-            help_text = 'write x["y"]["z"] or x.y.z in place of x["y"].z; --faithful evaluates as HTCondor does'
+            message = f'for HTCondor {name_of(who)} {said} {name_of(whom)}: it finds no name after x["y"]'
+            help_text = 'write x["y"]["z"] or x.y.z instead of x["y"].z; --faithful evaluates as HTCondor does'
             yield Diagnostic("classad-faithful", message, Severity.WARNING, help=help_text)
 
 

@@ -33,7 +33,7 @@ class MatchResult(TypedDict):
     """Whether each of two ads accepts the other."""
 
     match: Annotated[bool, "whether both accept"]
-    sides: Annotated[Iterable[Side], "what A says of B, and B of A"]
+    sides: Annotated[Iterable[Side], "A's verdict about B, and B's about A"]
 
 
 RESULTS = {

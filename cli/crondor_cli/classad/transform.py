@@ -1,4 +1,4 @@
-"""`crondor classad transform`: ads through the rules of HTCondor's transform language."""
+"""`crondor classad transform`: apply rules in HTCondor's transform language to ads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ by one process.
 Exit status: 0 every command succeeded; 1 rules with a fault, an ad that cannot be read, a transform that failed, or
 a command that failed; 2 wrong usage."""
 
-_MANY = 1 << 16  # characters that are written at once
+_MANY = 1 << 16  # characters written at once
 _FORMS = [form.value for form in Format]
 
 
@@ -124,7 +124,7 @@ def command(
 ) -> None:
     """Apply transform rules to the ads of the files ADS; - or no file is standard input."""
     if not rules and not job_transform and not job_route:
-        raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
+        raise click.UsageError("no rules: give a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)
     check_stdin(*paths, *rules, *config.paths)
     _check_files(paths, (*rules, *config.paths), out)
@@ -162,7 +162,7 @@ def command(
 def _knobs(
     config: ConfigFiles, allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
 ) -> Mapping[str, str]:
-    """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
+    """Read the configuration and report its faults. Raises CrondorError if HTCondor would not start."""
     configuration = replace(load_config(config, allow_dirs, context), subsystem="XFORM")
     faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
     findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
@@ -174,7 +174,7 @@ def _knobs(
 def _load(
     loaded: Rules, files: tuple[str, ...], knobs: tuple[str, ...], routes: tuple[str, ...], define: tuple[str, ...]
 ) -> None:
-    """Load everything named on the command line. Raises CrondorError and UsageError."""
+    """Load all rules given on the command line. Raises CrondorError and UsageError."""
     for each in define:
         name, sign, value = each.partition("=")
         if not sign:
@@ -190,7 +190,7 @@ def _load(
 
 
 def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
-    """Look at all files before the first ad is written. Raises UsageError."""
+    """Check all files before the first ad is written. Raises UsageError."""
     for path in ads:
         if path != "-" and (reason := _why_not(path)):
             raise FileProblem(f"cannot read '{printable(path)}': {reason}")
@@ -198,7 +198,7 @@ def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
 
 
 def _why_not(path: str) -> str:
-    """Return why a file cannot be read, nothing if it can."""
+    """Return why a file cannot be read, empty if it can."""
     try:
         open_given(path).close()
     except (OSError, ValueError) as error:
@@ -207,14 +207,14 @@ def _why_not(path: str) -> str:
 
 
 class _Shape(NamedTuple):
-    """How an outcome is printed: as an ad of a form, or as what changes (None)."""
+    """How to print an outcome: as an ad of a form, or as its changes (None)."""
 
     form: Format | None
     order: Order
 
     @property
     def frame(self) -> Frame:
-        """What stands around and between the ads."""
+        """The text around and between the ads."""
         return Frame() if self.form is None else frame_of(self.form)
 
     def printed(self, outcome: TransformOutcome, ad: ClassAd) -> str:
@@ -223,7 +223,7 @@ class _Shape(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """What there is to say of an outcome."""
+    """The messages about an outcome."""
 
     place: Place | None
     applied: tuple[str, ...]
@@ -232,9 +232,9 @@ class _Said(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Outcomes in a row: how many, their text, None where there is none, and what there is to say of the last.
+    """Consecutive outcomes: their number, their text, None if there is none, and the messages about the last.
 
-    ``failed``: the last has no ad, and ends it all.
+    ``failed``: the last has no ad, and is the end.
     """
 
     outcomes: int
@@ -244,7 +244,7 @@ class _Batch(NamedTuple):
 
 
 def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Container[str]) -> Iterator[_Batch]:
-    """Yield outcomes as texts, those together of which there is nothing to say; ``known`` messages were shown."""
+    """Yield outcomes as texts, combining those without messages; ``known`` messages were shown."""
     between = shape.frame.between
     texts: list[str] = []
     size = 0
@@ -263,7 +263,7 @@ def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Contain
                 size += len(text)
             else:
                 yield _Batch(1, text, _Said(before.place, applied, trace, diagnostics), failed=text is None)
-    except Exception:  # what was done before an error is written
+    except Exception:  # earlier outcomes are written first
         if texts:
             yield _Batch(len(texts), between.join(texts))
         raise
@@ -272,7 +272,7 @@ def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Contain
 
 
 def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
-    """Yield the texts, and say on stderr what was done and what was wrong; end after an outcome that failed."""
+    """Yield the texts, and print actions and faults on stderr; end after a failed outcome."""
     number = 0
     for outcomes, text, said, failed in batches:
         number += outcomes
@@ -292,7 +292,7 @@ def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
 
 
 def _diff(outcome: TransformOutcome) -> str:
-    """Return what changed in an ad, the old text of an attribute before the new one."""
+    """Return the changes of an ad, with the old text of an attribute before the new one."""
     place = outcome.before.place
     lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
     for change in outcome.changes:

@@ -1,1 +1,1 @@
-"""`crondor compile`: any schedule as lines for a submit file, proven."""
+"""`crondor compile`: convert any schedule to lines for a submit file, with proof."""

@@ -1,4 +1,4 @@
-"""`crondor compile`: a schedule in any language as cron fields and a clause, with its proof."""
+"""`crondor compile`: convert a schedule in any language to cron fields and a clause, with proof."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def command(
     )
     if write is not None:
         if words:
-            message = "--write takes the schedule from the file: leave TEXT out, and write it there as a line"
+            message = "--write takes the schedule from the file: omit TEXT, and write it there as a line"
             line = f"# crondor: schedule = {' '.join(words)}"
             raise usage(f"{message}\n  {line}")
 
@@ -113,7 +113,7 @@ def command(
         return
     text = " ".join(words).strip()
     if not text:
-        raise usage("say the schedule, such as 'every Friday at 06:00'")
+        raise usage("give the schedule, such as 'every Friday at 06:00'")
     _print(text, asked, count, format_)
 
 

@@ -9,9 +9,9 @@ from crondor_cli.kit.results import Diagnostic, Instant, Result
 
 
 class Until(Instant):
-    """Up to when something is proven, and why no further."""
+    """The time up to which something is proven, and the reason for this limit."""
 
-    reason: Annotated[str, "what limits it, in words; empty: --until"]
+    reason: Annotated[str, "the reason, in words; empty: --until"]
 
 
 class Job(TypedDict):
@@ -19,28 +19,28 @@ class Job(TypedDict):
 
     commands: Annotated[Mapping[str, str], "submit commands and their values"]
     words: Annotated[str, "the cron fields in words"]
-    unused: Annotated[int, "how many times until then at which nothing runs"]
-    least_distance: Annotated[int | None, "the least time from one of them to a wanted one after it (seconds)"]
+    unused: Annotated[int, "the number of its times until then at which nothing runs"]
+    least_distance: Annotated[int | None, "the least time from one of them to the next wanted time (seconds)"]
 
 
-_From = TypedDict("_From", {"from": Annotated[Instant, "after this instant"]})
+_From = TypedDict("_From", {"from": Annotated[Instant, "after this time"]})
 
 
 class Proof(_From):
-    """What was compared."""
+    """The scope of the proof."""
 
-    until: Annotated[Instant, "up to this instant"]
-    compared: Annotated[int, "how many times the schedd may set"]
-    wanted: Annotated[int, "how many times were asked for"]
-    walked: Annotated[int, "how many answers of the schedd's own search were followed"]
+    until: Annotated[Instant, "up to this time"]
+    compared: Annotated[int, "the number of times that the schedd may set"]
+    wanted: Annotated[int, "the number of times wanted"]
+    walked: Annotated[int, "the number of steps of the schedd's own search"]
 
 
 class StartCounts(TypedDict):
-    """How many of the wanted times can start, and with which lengths."""
+    """The number of wanted times that can start, and the settings."""
 
-    certain: Annotated[int, "how many are certain to be computed in time"]
+    certain: Annotated[int, "the number that is certain to be computed in time"]
     may_be_passed_over: Annotated[
-        int, "how many lie within SCHEDD_INTERVAL after the time before, so that the schedd may pass over them"
+        int, "the number within SCHEDD_INTERVAL after the previous time, which the schedd may skip"
     ]
     schedd_interval: Annotated[int, "SCHEDD_INTERVAL (seconds)"]
     window: Annotated[int, "the jobs' cron_window (seconds)"]
@@ -48,17 +48,17 @@ class StartCounts(TypedDict):
 
 
 class Starts(StartCounts):
-    """Which of the wanted times that the schedd computes can start."""
+    """The wanted times computed by the schedd that can start."""
 
     first_passed_over: Annotated[Iterable[Instant], "the first 20 that may be skipped"]
 
 
 class Head(TypedDict):
-    """What was asked for."""
+    """The request."""
 
-    schedule: Annotated[str, "the schedule as it was written, with what options say of its meaning"]
+    schedule: Annotated[str, "the schedule as written, including options that change its meaning"]
     words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
+    zone: Annotated[str, "the zone of the schedule (IANA name)"]
     submit_zone: Annotated[str, "the submit host's zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
 
@@ -66,24 +66,23 @@ class Head(TypedDict):
 class CompileResult(Head):
     """A schedule as submit commands, and the proof."""
 
-    exact: Annotated[bool, "whether the jobs run at the wanted times and at no other"]
+    exact: Annotated[bool, "whether the jobs run exactly at the wanted times"]
     until: Annotated[
-        Until | None, "up to when that is proven, and what keeps it from going further; null where it cannot be said"
+        Until | None, "the time up to which that is proven, and the reason; null if it cannot be expressed"
     ]
-    goes_on: Annotated[bool, "whether the jobs go on by the same rule afterwards"]
-    jobs: Annotated[Iterable[Job], "the jobs that together run at the wanted times; empty where it cannot be said"]
-    proof: Annotated[Proof | None, "what was compared; null where it cannot be said"]
+    goes_on: Annotated[bool, "whether the jobs follow the same rule afterwards"]
+    jobs: Annotated[Iterable[Job], "the jobs that together run at the wanted times; empty if it cannot be expressed"]
+    proof: Annotated[Proof | None, "the scope of the proof; null if it cannot be expressed"]
     starts: Annotated[
-        Starts | None, "which of the wanted times that the schedd computes can start; null where it cannot be said"
+        Starts | None, "the wanted times computed by the schedd that can start; null if it cannot be expressed"
     ]
     never_run: Annotated[Iterable[Instant], "with --approximate: wanted times that never start"]
-    run_too: Annotated[Iterable[Instant], "with --approximate: times that start and were not asked for"]
+    run_too: Annotated[Iterable[Instant], "with --approximate: times that start but were not wanted"]
     may_not_run: Annotated[
-        Iterable[Instant],
-        "with --approximate: wanted times so near after a wrong one that the schedd may jump over them",
+        Iterable[Instant], "with --approximate: wanted times so soon after a wrong one that the schedd may skip them"
     ]
     runs: Annotated[Iterable[Instant], "the next runs"]
-    reason: Annotated[str | None, "why it is not exact, or cannot be said"]
+    reason: Annotated[str | None, "why it is not exact, or cannot be expressed"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 

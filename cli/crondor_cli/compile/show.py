@@ -1,4 +1,4 @@
-"""What was compiled, on the screen: the lines, what they do, the proof, the cost and the next runs; or as JSON."""
+"""Print a compiled schedule: the lines, their effect, the proof, the cost and the next runs; or as JSON."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Asked(NamedTuple):
 
     @property
     def begin(self) -> int:
-        """Return the instant after which the schedd may set times."""
+        """Return the time after which the schedd may set times."""
         return self.clock.now
 
     @property
     def end(self) -> int:
-        """Return the last instant to prove: without --until a midnight some years on."""
+        """Return the last time to prove: without --until a midnight in some years."""
         if self.until is None:
             return default_end(max(self.begin, self.start or 0))
         if self.until <= max(self.begin, (self.start or 0) - 1):
@@ -61,9 +61,9 @@ class Asked(NamedTuple):
         return min(self.until, LAST)
 
     def whole(self, text: str) -> str:
-        """Return a text that says by itself what the options say of its meaning.
+        """Return the schedule as one text, with the meaning of the options included.
 
-        Raises UsageProblem for a zone that is none, InvalidSchedule for a text that is no schedule.
+        Raises UsageProblem for an unknown zone, InvalidSchedule for an invalid schedule.
         """
         try:
             zone = None if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
@@ -73,33 +73,33 @@ class Asked(NamedTuple):
         return whole_text(text, beside, zone_of(self.clock.zone_name), "TEXT")
 
     def schedule(self, text: str | Span, folder: str = ".") -> WrittenSchedule:
-        """Return the schedule that a whole text says; .ics files are those below a folder and --allow-dir.
+        """Return the schedule of a complete text; .ics files must be below the folder or --allow-dir.
 
-        Raises CrondorError for a text that is no schedule.
+        Raises CrondorError for an invalid schedule.
         """
         files = Files((folder, *self.allow_dirs), base=folder)
         is_whole = self.until is not None
         return read_schedule(text, zone=self.clock.zone_name, files=files, label="TEXT", is_whole=is_whole)
 
     def compiled(self, schedule: WrittenSchedule) -> Compiled:
-        """Return the jobs that say a schedule. Raises CannotCompile."""
+        """Return the jobs for a schedule. Raises CannotCompile."""
         return compile_schedule(self.wish(schedule, self.options))
 
     def wish(self, schedule: WrittenSchedule, options: LineOptions, universe: str | None = None) -> Wish:
-        """Return what is asked for, for jobs of a universe."""
+        """Return the request to compile, for jobs of a universe."""
         options = options.over(LineOptions(schedd_interval=self.schedd_interval))
         host, first = zone_of(self.clock.zone_name), self.start or 0
         return options.wish(schedule, host, self.begin, self.end, universe=universe, first=first)
 
 
 _STAYS = {"on_exit_remove": "false"}
-_MOST = 20  # differences that are listed
-_FEW = 5  # times that the schedd may pass over
+_MOST = 20  # differences listed
+_FEW = 5  # times that the schedd may skip
 _WIDEST = 76  # columns
 
 
 def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int, form: str) -> None:
-    """Print what was compiled."""
+    """Print the compiled schedule."""
     show(schedule.warnings)
     if form == "json":
         echo_json(_data(schedule, compiled, clock, count))
@@ -111,9 +111,9 @@ def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, 
 
 
 def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
-    """Return the lines for a submit file; of several jobs each with the queue statement after it.
+    """Return the lines for a submit file; several jobs each with a queue statement.
 
-    A job leaves the queue after its first run where the file does not say that it stays.
+    A job leaves the queue after its first run, unless the file says that it stays.
     """
     lines = [f"# {printable(schedule.text)}"]
     for number, commands in enumerate(compiled.commands):
@@ -144,11 +144,11 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     if compiled.is_open:
         rows.append(("afterwards", "the lines stay valid"))
     else:
-        rows.append(("afterwards", "no run matches after that: compile again before"))
+        rows.append(("afterwards", "no run matches after that: compile again before then"))
     rows.append(("cost", _cost(compiled)))
     rows.append(("stays", "on_exit_remove = false keeps the job for its next run; omit it if the file already has one"))
     if compiled.wish.local:
-        rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
+        rows.append(("caveat", "formatTime uses the zone of the host that evaluates it: schedd, negotiator, startd"))
     lines = []
     wide = max(11, *(len(name) for name, _ in rows))
     for name, text in rows:
@@ -198,7 +198,7 @@ def _cost(compiled: Compiled) -> str:
 
 
 def _starts(compiled: Compiled) -> results.StartCounts:
-    """Return how many of the computed times are certain to start, how many are not, and with which lengths."""
+    """Return how many of the computed times are certain to start, how many are not, and the settings."""
     timing, wanted = compiled.wish.timing, compiled.proof.wanted - len(compiled.proof.lost)
     late = sum(bits.bit_count() for bits in compiled.hurried.values())
     return {
@@ -224,7 +224,7 @@ def _starts_words(compiled: Compiled) -> str:
 
 
 def _moments(days: Mapping[int, int]) -> Iterator[int]:
-    """Yield the instants of UTC days with bit sets of minutes."""
+    """Yield the times in bit sets of minutes by UTC day."""
     return (day * DAY + second for day in sorted(days) for second in seconds_of(days[day]))
 
 
@@ -271,7 +271,7 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
 
 
 def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) -> None:
-    """Print that a schedule cannot be said, and why, as JSON."""
+    """Print that a schedule cannot be expressed, and why, as JSON."""
     show(error.diagnostics)
     data: results.CompileResult = {
         **_head(schedule, clock),
@@ -302,17 +302,17 @@ def _head(schedule: WrittenSchedule, clock: Clock) -> results.Head:
 
 
 def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
-    """Write the compiled lines of a submit file's own schedule; says what was done.
+    """Compile a submit file's own schedule into the file, and print the result.
 
     Raises UsageError for a file without a schedule or that cannot be written, CrondorError for a schedule that cannot
-    be said, or lines of the file that come in its way.
+    be expressed, or for conflicting lines of the file.
     """
     if path == "-":
-        raise usage("--write changes a file: standard input is none")
+        raise usage("--write cannot change standard input")
     source = written = read_source(path, FileKind.SUBMIT)
     line = schedule_line(source)
     if line is None:
-        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
+        message = f"'{printable(path)}' has no schedule: add a line such as # crondor: schedule = every Friday at 06:00"
         raise usage(message)
     whole = asked.whole(line.text)
     if whole != line.text:
@@ -330,12 +330,12 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     )
     end = local_text(made.until, asked.clock.zone)
     if made.compiled is None and source is written:
-        say(f"{printable(path)}: the lines fit, until {end}; nothing was written")
+        say(f"{printable(path)}: the lines match the schedule, until {end}; nothing was written")
         return
     if made.text != written.text:
         write_source(written, Source(made.text, source.name))
     if made.compiled is None:
-        say(f"{printable(path)}: the schedule line is whole, and the lines fit, until {end}")
+        say(f"{printable(path)}: the schedule line is complete, and the lines match, until {end}")
         return
     jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
     result = "exact" if made.compiled.exact else "NOT exact"

@@ -1,4 +1,4 @@
-"""`crondor config doctor`: what is installed here, and whether a live schedd can be worked with."""
+"""`crondor config doctor`: show what is installed, and whether a live schedd can be used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor
 
 
 def _result(connection: Connection | None, clock: Clock, findings: list[Diagnostic]) -> results.DoctorResult:
-    """Return what is found; nothing of the packages is imported."""
+    """Return the result; no package is imported."""
     try:
         own = metadata.distribution("crondor")
     except metadata.PackageNotFoundError:
@@ -120,7 +120,7 @@ def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str 
 
 
 def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> Connection | None:
-    """Ask a schedd, where one is named; ``ticks`` gives the time when it has answered."""
+    """Query a schedd, if one is selected; ``ticks`` returns the time when it has answered."""
     if not asked.is_live:
         return None
 
@@ -130,7 +130,7 @@ def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> 
 
 
 def _access_to(path: str) -> str:
-    """Return in a word whether this user may read a file, empty for no path."""
+    """Return in one word whether this user may read a file, empty for no path."""
     if not path:
         return ""
     if not os.path.exists(path):
@@ -142,28 +142,28 @@ def _findings(connection: Connection | None, interval: int, log: str) -> Iterato
     home = home_path(sys.prefix)
     if home is not None:
         message = f"this Python environment is in a home folder ({home}), which the user of a service cannot read"
-        hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
+        hint = "for a service create the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
         yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
     if connection is None:
         return
     yield from connection.findings(interval)
     if log == _UNREADABLE:
-        message = f"{connection.log} cannot be read by this user: --log FILE is for root and the user of HTCondor"
-        yield Diagnostic("doctor-log", message, Severity.NOTE, help="--live asks the schedd instead")
+        message = f"{connection.log} cannot be read by this user: only root and HTCondor's user can use --log FILE"
+        yield Diagnostic("doctor-log", message, Severity.NOTE, help="use --live to query the schedd instead")
 
 
 def _here_rows(data: results.DoctorResult, *, is_given: bool) -> Iterator[list[str]]:
     yield ["crondor", data["crondor"] or "not installed: run from a checkout"]
     yield ["Python", f"{data['python']} ({data['executable']})"]
     yield ["zone", f"{data['zone']}{' (--tz)' if is_given else ''}"]
-    yield ["HTCondor's configuration", data["configuration"] or "none is found"]
+    yield ["HTCondor's configuration", data["configuration"] or "not found"]
     for each in data["packages"]:
         said = each["version"] or f"not installed (in a clone: pip install '.[{each['extra']}]')"
         yield [f"{each['package']} [{each['extra']}]", said]
 
 
 def _configuration() -> str | None:
-    """Return the path of HTCondor's own configuration, as its programs look for it; None where there is none."""
+    """Return the path of HTCondor's own configuration, as its programs find it; None if there is none."""
     try:
         return next((path for path, _ in ConfigReader(ConfigFiles(), (), None).tried()), "the environment's (ONLY_ENV)")
     except click.ClickException:

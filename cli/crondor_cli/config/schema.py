@@ -1,4 +1,4 @@
-"""`crondor config schema`: what a command prints as JSON, as a JSON Schema."""
+"""`crondor config schema`: print the JSON Schema of a command's output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Exit status: 0 shown, 2 no such schema."""
 
 
 def _completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the names that begin so; words that are there already are a part of the name."""
+    """Return the completions of a name; words before are parts of the name."""
     before = "".join(f"{word}-" for word in ctx.params.get("words") or ())
     found = [name.removeprefix(before) for name in results() if name.startswith(before)]
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""`crondor config service`: the unit of a command that runs for months."""
+"""`crondor config service`: write the systemd unit of a command that runs for months."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"(?!.{241})[A-Za-z0-9_](?:[A-Za-z0-9_.\\:-]*[A-Za-z0-
 _ACCOUNT: Final = re.compile(r"[^\s:/\\-](?:[^\s:/]*[^\s:/\\])?")
 _LONGEST_LINE: Final = 1 << 20  # bytes that systemd reads
 _FOR_A_UNIT: Final = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
-# What none of our services does: as root a router acts as the jobs' owners and needs its capabilities for that.
+# None of our services needs these; as root, a router acts as the jobs' owners and needs capabilities for that.
 _HARDENING: Final = (
     "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=read-only", "PrivateDevices=yes", "ProtectClock=yes",
     "ProtectHostname=yes", "ProtectKernelLogs=yes", "ProtectKernelModules=yes", "ProtectKernelTunables=yes",
@@ -35,7 +35,7 @@ _NO_CAPABILITIES: Final = ("CapabilityBoundingSet=", "AmbientCapabilities=")
 
 
 class Kind(NamedTuple):
-    """A command that can be a service: what is typed, and how its unit is. ``watchdog`` is in seconds."""
+    """A command that can be a service: its words and the properties of its unit. ``watchdog`` is in seconds."""
 
     words: tuple[str, ...]
     description: str
@@ -53,7 +53,7 @@ KINDS: Final = {
 
 
 class Unit(NamedTuple):
-    """What a unit is made of; ``account`` None: a user of its own, made by systemd while it runs (DynamicUser)."""
+    """The contents of a unit; ``account`` None: systemd creates a user for it (DynamicUser)."""
 
     kind: Kind
     program: Sequence[str]
@@ -70,7 +70,7 @@ class Unit(NamedTuple):
         return "\n".join(self._lines()) + "\n"
 
     def _lines(self) -> Iterator[str]:
-        yield "# made by crondor config service; edits of your own belong into a drop-in: systemctl edit"
+        yield "# made by crondor config service; put your own edits into a drop-in: systemctl edit"
         yield "[Unit]"
         yield f"Description={self.kind.description}"
         yield f"Documentation=man:crondor-{'-'.join(self.kind.words)}(1)"
@@ -86,10 +86,10 @@ class Unit(NamedTuple):
         yield "KillMode=mixed"
         if self.is_system:
             yield "DynamicUser=yes" if self.account is None else f"User={_escaped(self.account)}"
-            # Of the unit alone: systemd gives the whole of it to the user of whichever unit starts.
+            # Only for this unit: systemd gives the whole folder to the user of whichever unit starts.
             yield from ("StateDirectory=%N", "Environment=XDG_STATE_HOME=%S/%N")
         if self.token is not None:
-            # HTCondor takes no token that is not the service's own file, and a credential is root's.
+            # HTCondor accepts a token only in the service's own file, and a credential belongs to root.
             yield f"LoadCredential=crondor:{_escaped(self.token)}"
             yield from ("RuntimeDirectory=%N", "RuntimeDirectoryMode=0700")
             yield "ExecStartPre=/usr/bin/install -m 0600 %d/crondor %t/%N/crondor"
@@ -98,23 +98,23 @@ class Unit(NamedTuple):
         yield from ("", "[Install]", f"WantedBy={'multi-user' if self.is_system else 'default'}.target")
 
     def _bounds(self) -> Iterator[str]:
-        """Yield what the service cannot do: nothing of that for jobs, which are whatever they are."""
+        """Yield the restrictions of the service; for arbitrary jobs there are none."""
         if self.kind.runs_jobs or not self.is_system:
             return
         yield from _HARDENING
-        yield f"PrivateTmp={'no' if self.is_live else 'yes'}"  # the schedd knows by a folder in /tmp who asks (FS)
+        yield f"PrivateTmp={'no' if self.is_live else 'yes'}"  # the schedd identifies users by a folder in /tmp (FS)
         if self.account != "root":
             yield from _NO_CAPABILITIES
         yield from (f"ReadWritePaths={_one_word(_escaped(path))}" for path in self.writes)
 
 
 def quoted(word: str) -> str:
-    """Return a word as an ExecStart line takes it: no specifier, no variable, one argument."""
+    """Return a word quoted for an ExecStart line: no specifier, no variable, one argument."""
     return _one_word(_escaped(word).replace("$", "$$"))
 
 
 def is_line_end(text: str) -> bool:
-    """Say whether a line may end with this: a backslash would go on with the next line, blanks would be cut off."""
+    """Return whether a line may end with this: a backslash would continue it, blanks would be cut off."""
     return not text.endswith(("\\", " ", "\t"))
 
 
@@ -183,10 +183,10 @@ def command(
     if is_system and is_user:
         raise usage("choose one of --system and --user")
     if not is_system and not is_user and not is_shown:
-        raise usage("for whom: --system or --user")
+        raise usage("choose --system or --user")
     is_system = not is_user
     if not is_system and (account or token or writes):
-        raise usage("--run-as, --token and --write go with --system")
+        raise usage("--run-as, --token and --write need --system")
     given = _checked(KINDS[kind], arguments)
     unit = Unit(
         KINDS[kind],
@@ -221,7 +221,7 @@ def command(
 
 
 def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
-    """Parse the arguments as the command does, and return what it would get. Raises UsageError."""
+    """Parse the arguments like the command, and return its parameters. Raises UsageError."""
     found = click.get_current_context().find_root().command
     context = click.Context(found, info_name="crondor")
     for word in kind.words:
@@ -232,30 +232,30 @@ def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
     typed = found.make_context(kind.words[-1], list(arguments), parent=context.parent)
     for param, option in _NOT_FOR_MONTHS.items():
         if typed.params.get(param):
-            raise click.UsageError(f"{option} ends the command: a service would begin it again and again", typed)
+            raise click.UsageError(f"{option} ends the command: a service would restart it again and again", typed)
     if "queue" in typed.params and not any(map(typed.params.get, (*QueueOptions._fields, "all_schedds"))):
-        raise which_queue(typed)  # a variable of this shell is none of the service's
+        raise which_queue(typed)  # the service does not get this shell's variables
     return typed.params
 
 
 def _check(unit: Unit) -> None:
-    """Refuse what cannot stand in a unit. Raises UsageError."""
+    """Check that the unit can be written. Raises UsageError."""
     texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
     for text in texts:
         if _FOR_A_UNIT.fullmatch(text) is None:
-            raise usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
+            raise usage(f"'{printable(text)}' cannot be in a unit: it has a control character, or is not UTF-8")
     if unit.account is not None and _ACCOUNT.fullmatch(unit.account) is None:
         raise usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
     if unit.token is not None and not is_line_end(unit.token):
         raise usage(
-            f"--token '{printable(unit.token)}' cannot stand in a unit: rename it without the \\ or blank at its end"
+            f"--token '{printable(unit.token)}' cannot be in a unit: rename it without the \\ or blank at its end"
         )
     if any(len(line) >= _LONGEST_LINE for line in unit.text().encode().split(b"\n")):
         raise usage("the arguments are too long: systemd reads lines of less than 1 MiB")
 
 
 def _written(params: dict[str, object]) -> list[str]:
-    """Return the folders that the command's own options have written to."""
+    """Return the folders that the command's own options write to."""
     found: list[str] = []
     for name in _WRITING:
         value = params.get(name)
@@ -264,7 +264,7 @@ def _written(params: dict[str, object]) -> list[str]:
 
 
 def _program() -> list[str]:
-    """Return how this crondor is started, by its whole path."""
+    """Return the command line of this crondor, with its full path."""
     script = os.path.abspath(sys.argv[0])
     if os.path.basename(script) == "crondor" and os.access(script, os.X_OK):
         return [script]
@@ -281,7 +281,7 @@ def _folder(*, is_system: bool) -> Path:
 def _say_next(path: Path, name: str, *, is_system: bool) -> None:
     systemctl = "systemctl" if is_system else "systemctl --user"
     journal = "journalctl" if is_system else "journalctl --user"
-    say(f"{printable(str(path))} is written")
+    say(f"wrote {printable(str(path))}")
     say(f"{systemctl} daemon-reload && {systemctl} enable --now {shlex.quote(name)}", fits=False)
     say(f"{journal} -fu {shlex.quote(name)}", fits=False)
     if not is_system:
@@ -289,10 +289,10 @@ def _say_next(path: Path, name: str, *, is_system: bool) -> None:
 
 
 def _unreadable(unit: Unit) -> list[Diagnostic]:
-    """Return a warning where another user starts a program in somebody's home folder."""
+    """Return a warning if another user would start a program in a home folder."""
     program = home_path(unit.program[0])
     if not unit.is_system or unit.account == "root" or program is None:
         return []
     message = f"{program} is in a home folder, which the service's user cannot read"
-    hint = "make an environment below /opt: python3 -m venv /opt/crondor (docs/queue.md)"
+    hint = "create an environment below /opt: python3 -m venv /opt/crondor (docs/queue.md)"
     return [Diagnostic("service-home", message, Severity.WARNING, help=hint)]

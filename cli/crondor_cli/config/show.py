@@ -1,4 +1,4 @@
-"""`crondor config show`: the value of each setting, and where it comes from."""
+"""`crondor config show`: show the value and source of each setting."""
 
 from __future__ import annotations
 

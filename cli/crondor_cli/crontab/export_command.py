@@ -1,4 +1,4 @@
-"""`crondor export`: the schedule of a job for programs that are not HTCondor."""
+"""`crondor export`: convert a job's schedule for other programs."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from crondor_cli.kit.screen import emit, show, usage
 def jobs_of(
     request: ScheduleRequest, asked: ScheduleOptions, command: str | None
 ) -> tuple[list[ExportJob], list[Diagnostic]]:
-    """Return the jobs, and every finding about them; a job with an error among its findings is left out.
+    """Return the jobs, and all findings; a job with an error is skipped.
 
-    ``command`` is what to run instead of what a file says. Raises CrondorError where nothing can be read.
+    ``command`` replaces the file's program. Raises CrondorError if nothing can be read.
     """
     request.check()
     found: list[ExportJob] = []
@@ -71,7 +71,7 @@ def _typed(request: ScheduleRequest) -> tuple[list[ExportGroup], list[Diagnostic
 def _of_files(
     request: ScheduleRequest, asked: ScheduleOptions, *, is_given: bool
 ) -> tuple[list[ExportGroup], list[Diagnostic]]:
-    """Return the groups of all files; of several, what is refused is a finding, and the others count."""
+    """Return the groups of all files; with several files an invalid one is a finding, and the others count."""
     groups: list[ExportGroup] = []
     findings: list[Diagnostic] = []
     for path in PROGRESS.counted(request.paths, "reading", "files"):
@@ -131,9 +131,9 @@ def command(
 ) -> None:
     """Convert the schedules of submit files, a crontab line or single fields to another form."""
     if to == "crontab" and (rrule or until is not None or count is not None):
-        raise usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
+        raise usage("--count, --until and --rrule need --to ics: a crontab line has no end")
     if to == "crontab" and not request.paths and text is None:
-        raise usage("a crontab line needs a command: name it with --command")
+        raise usage("a crontab line needs a command: give it with --command")
     clock, wanted = request.clock, request.alone({})
     if wanted is not None:
         show(wanted.warnings)
@@ -156,7 +156,7 @@ def command(
 
 
 def _put(data: bytes, out: str) -> None:
-    """Write what was exported. Exits with 1 where there is nothing."""
+    """Write the exported data. Exits with 1 if there are none."""
     if out == "-":
         emit(data)
     elif data:

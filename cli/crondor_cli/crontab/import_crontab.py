@@ -1,4 +1,4 @@
-"""`crondor import crontab`: a submit file for each line of a Unix crontab."""
+"""`crondor import crontab`: convert each line of a Unix crontab to a submit file."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _print(files: list[SubmitText]) -> None:
 
 
 def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
-    """Write the files and return their paths; none at all where one of them exists and is not to be overwritten."""
+    """Write the files and return their paths; write none if one exists and must not be overwritten."""
     paths = [folder / f"{submit.name}.sub" for submit in files]
     if not force:
         refuse_existing(map(str, paths))

@@ -23,20 +23,18 @@ class File(TypedDict):
 
     name: Annotated[str, "the file's name, without its folder"]
     line: Annotated[int, "the line of the crontab (from 1)"]
-    written: Annotated[str, "its time fields as they are written"]
+    written: Annotated[str, "its time fields as written"]
     schedule: Annotated[str, "the schedule line of the file"]
     fields: Annotated[Fields, "the values of the submit commands, of the first job"]
-    requirements: Annotated[
-        str | None, "what requirements say as well, to keep the job from wrong times; null: nothing"
-    ]
-    is_exact: Annotated[bool, "false where the fields by themselves have more times than the line"]
-    jobs: Annotated[int, "how many jobs share the times of the line"]
-    goes_on: Annotated[bool, "whether the jobs go on by the same rule after the proof's end"]
+    requirements: Annotated[str | None, "the clause in requirements that excludes wrong times; null: none"]
+    is_exact: Annotated[bool, "whether the fields alone have exactly the times of the line"]
+    jobs: Annotated[int, "the number of jobs that share the times of the line"]
+    goes_on: Annotated[bool, "whether the jobs follow the same rule after the proof's end"]
     prep_time: Annotated[int | None, "cron_prep_time (seconds)"]
     window: Annotated[int | None, "cron_window (seconds)"]
-    user: Annotated[str | None, "the user of the line; null where it has none"]
+    user: Annotated[str | None, "the user of the line; null if there is none"]
     command: Annotated[str, "the command for the shell"]
-    stdin: Annotated[str | None, "what the command reads: the text after %"]
+    stdin: Annotated[str | None, "the command's input: the text after %"]
     text: Annotated[str, "the whole submit file"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this line"]
 

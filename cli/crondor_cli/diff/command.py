@@ -1,4 +1,4 @@
-"""`crondor diff`: where two schedules part, or two readings of one."""
+"""`crondor diff`: show where two schedules differ, or two readings of one."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def command(
 ) -> None:
     """Show where two schedules differ: the first times that only one of them has, and the fields."""
     if schedule is not None and len(sides) != 1:
-        raise usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
+        raise usage("--schedule is A: give only B, the file or crontab line to compare it with")
     readings = _readings((*sides, *sides) if schedule is not None else sides, dialects)
     end = clock.last(until, "no difference")
     end = None if end is None else min(end, LAST_INSTANT)
@@ -127,20 +127,20 @@ def command(
 def _readings(sides: tuple[str, ...], dialects: tuple[Dialect, ...] | None) -> tuple[Dialect, Dialect]:
     """Return the dialect of each side."""
     if not 1 <= len(sides) <= 2:
-        raise usage("name two schedules to compare, A and B, or one; a crontab line is one argument, in quotes")
+        raise usage("give two schedules to compare, A and B, or one; a crontab line is one argument, in quotes")
     if dialects is None:
         return Dialect.MANUAL, Dialect.HTCONDOR if len(sides) == 1 else Dialect.MANUAL
     if len(sides) == 1 and len(set(dialects)) == 1:
-        raise usage("one schedule in one dialect is nothing to compare: write --dialect X,Y")
+        raise usage("one schedule in one dialect cannot be compared: write --dialect X,Y")
     return dialects[0], dialects[-1]
 
 
 def _jobs(
     sides: tuple[str, ...], readings: tuple[Dialect, Dialect], clock: Clock, surroundings: Surroundings
 ) -> tuple[list[Job], list[Job], list[Diagnostic]]:
-    """Return the jobs of both sides, as many on the left as on the right, and the warnings about their files."""
+    """Return the jobs of both sides, equally many, and the warnings about their files."""
     if list(sides) == ["-", "-"]:
-        raise usage("standard input can be read only once: give something else for A or B")
+        raise usage("standard input can be read only once: use a file for A or B")
     try:
         right, more = left, warnings = _of(sides[0], readings[0], clock, surroundings)
         if len(sides) == 2 or _is_line(sides[0]):
@@ -160,7 +160,7 @@ def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -
 
 
 def _is_line(side: str) -> bool:
-    """Say whether an argument is a crontab line: it contains a blank or begins with @, and names no file."""
+    """Return whether an argument is a crontab line: it contains a blank or begins with @, and is not a file."""
     if not (side.startswith("@") or any(character.isspace() for character in side)):
         return False
     try:
@@ -170,7 +170,7 @@ def _is_line(side: str) -> bool:
 
 
 def _is_trouble(comparison: Comparison, *, is_one: bool) -> bool:
-    """Say whether there is no answer; of one schedule read twice one refusal is a difference."""
+    """Return whether there is no answer; for one schedule read twice, a single rejection is a difference."""
     refused = sum(side.schedule is None for side in comparison.sides)
     return comparison.trouble or refused > (1 if is_one else 0)
 
@@ -226,7 +226,7 @@ def _reading(spec: CronSpec | None, field: Field) -> results.Reading | None:
 
 
 def _show_asked(found: AskedComparison, name: str, warnings: list[Diagnostic], count: int, form: str) -> None:
-    """Print --schedule compared with the jobs of a file, or a crontab line. Exits with 1 where they differ, else 2."""
+    """Print --schedule compared with the jobs of a file, or a crontab line. Exits with 1 if they differ, else 2."""
     show(dict.fromkeys([*warnings, *found.findings]))
     if found.trouble:
         raise click.exceptions.Exit(2)
@@ -257,7 +257,7 @@ def _asked(found: AskedComparison, name: str) -> results.ComparedSchedule:
 
 
 def _asked_lines(row: results.ComparedSchedule, found: AskedComparison, count: int) -> Iterator[str]:
-    """Yield both sides, how many times they have in common, and where they part."""
+    """Yield both sides, the number of common times, and the differences."""
     clock, until, same = found.clock, row["until"], row["compared"] - len(found.partings)
     jobs = "" if row["jobs"] == 1 else f" ({row['jobs']} schedules)"
     yield from (f"< {printable(row['text'])}", f"    {printable(row['words'])}", f"> {printable(row['file'])}{jobs}")
@@ -288,7 +288,7 @@ _RELATIONS = {
 
 
 def _sections(row: results.Pair, c: Comparison, count: int) -> Iterator[list[str]]:
-    """Yield the parts of a comparison, each some lines."""
+    """Yield the sections of a comparison, each a list of lines."""
     clock = c.first.job.clock
     is_plain = all(side.dialect is Dialect.MANUAL for side in c.sides)
     head: list[str] = []
@@ -333,7 +333,7 @@ def _fact(name: str, text: str) -> list[str]:
 
 
 def _table(row: results.Pair, c: Comparison) -> list[str]:
-    """Return what differs, a pair of lines for each field."""
+    """Return the differences, a pair of lines for each field."""
     rows = [["field", "", "written", "values"]]
     a, b = c.first.spec, c.second.spec
     if a is not None and b is not None:
@@ -364,7 +364,7 @@ def _relation(row: results.Pair, c: Comparison) -> list[str]:
     elif relation is None:
         if any(side.spec is None for side in c.sides):
             return []
-        text = "none: the htcondor dialect is no set of times, since its answers depend on when it is asked"
+        text = "none: the htcondor dialect is not a set of times, since its answers depend on when it is asked"
     elif relation["wall_clock"] == relation["zone"]:
         text = _RELATIONS[relation["zone"]]
     else:
@@ -374,7 +374,7 @@ def _relation(row: results.Pair, c: Comparison) -> list[str]:
 
 
 def _partings(partings: list[results.Parting], c: Comparison, count: int, until: str) -> Iterator[str]:
-    """Yield the times that one side alone has."""
+    """Yield the times that only one side has."""
     clock = c.first.job.clock
     if not partings:
         yield from _fact("partings", f"no time {until} that only one of them has")

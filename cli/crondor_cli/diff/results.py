@@ -13,7 +13,7 @@ class Side(JobHead):
     """A side of a comparison."""
 
     dialect: Annotated[str, "how the fields are read", Dialect]
-    words: Annotated[str | None, "the sentence, null without cron fields"]
+    words: Annotated[str | None, "the schedule in words; null without cron fields"]
     canonical: Annotated[str | None, "the canonical crontab line"]
     deferral_time: Annotated[int | str | None, "the time of a job without cron fields (epoch seconds)"]
     refusal: Annotated[str | None, "why this reading does not accept the schedule"]
@@ -23,7 +23,7 @@ class Relation(TypedDict):
     """How the two sets of times relate."""
 
     wall_clock: Annotated[
-        str, "how the sets of times relate; `subset`: A is a part of B", ("same", "subset", "superset", "neither")
+        str, "the relation of the sets of times; `subset`: A is a part of B", ("same", "subset", "superset", "neither")
     ]
     zone: Annotated[str, "the same with the clock changes of the zone", ("same", "subset", "superset", "neither")]
 
@@ -31,7 +31,7 @@ class Relation(TypedDict):
 class Reading(TypedDict):
     """A field of one side."""
 
-    written: Annotated[str | None, "the text, null where the field is not given"]
+    written: Annotated[str | None, "the text; null if the field is missing"]
     values: Annotated[Iterable[int], "the values as integers"]
     starred: Annotated[bool, "whether it counts as `*`"]
 
@@ -47,7 +47,7 @@ class Field(TypedDict):
 class Term(TypedDict):
     """A term other than the schedule that differs."""
 
-    term: Annotated[str, "what differs", ("deferral_time", "window", "prep_time", "universe")]
+    term: Annotated[str, "the term", ("deferral_time", "window", "prep_time", "universe")]
     first: Annotated[int | str | None, "its value in A (seconds; of deferral_time epoch seconds)"]
     second: Annotated[int | str | None, "its value in B (seconds; of deferral_time epoch seconds)"]
 
@@ -70,13 +70,13 @@ class Pair(TypedDict):
     first: Annotated[Side, "the side A"]
     second: Annotated[Side, "the side B"]
     zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "where the comparison begins (epoch seconds)"]
-    until: Annotated[int, "where it ends (epoch seconds)"]
-    differs: Annotated[bool, "whether they differ, as the exit status has it"]
-    relation: Annotated[Relation | None, "how the two sets of times relate; null where a side is no set of times"]
-    fields: Annotated[Iterable[Field], "the fields that are written or read otherwise"]
-    terms: Annotated[Iterable[Term], "what else differs of two jobs of files"]
-    partings: Annotated[Iterable[Parting], "the times that one side has alone, `-n` at most"]
+    now: Annotated[int, "start of the comparison (epoch seconds)"]
+    until: Annotated[int, "end of the comparison (epoch seconds)"]
+    differs: Annotated[bool, "whether they differ, as in the exit status"]
+    relation: Annotated[Relation | None, "the relation of the sets of times; null if a side is not a set of times"]
+    fields: Annotated[Iterable[Field], "the fields with different texts or values"]
+    terms: Annotated[Iterable[Term], "other differences between two jobs of files"]
+    partings: Annotated[Iterable[Parting], "the times that only one side has, `-n` at most"]
     first_common: Annotated[Instant | None, "the first time that both have"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the two"]
 
@@ -84,10 +84,10 @@ class Pair(TypedDict):
 class ComparedSchedule(AskedSchedule):
     """The schedule of --schedule compared with the jobs of a file."""
 
-    file: Annotated[str, "what it is compared with: a file or a crontab line"]
-    jobs: Annotated[int, "how many schedules that has, equal jobs as one"]
-    compared_until: Annotated[Instant, "up to when they were compared"]
-    compared: Annotated[int, "how many times were looked at, those of both once"]
+    file: Annotated[str, "the other side: a file or a crontab line"]
+    jobs: Annotated[int, "the number of its schedules, equal jobs as one"]
+    compared_until: Annotated[Instant, "the time up to which they were compared"]
+    compared: Annotated[int, "the number of times compared, common ones counted once"]
     partings: Annotated[
         Iterable[AskedParting], "the times that only one of them has: first is the schedule, second the file"
     ]
@@ -95,12 +95,12 @@ class ComparedSchedule(AskedSchedule):
 
 
 class DiffResult(TypedDict):
-    """Where pairs of schedules part."""
+    """The differences between pairs of schedules."""
 
     differs: Annotated[bool, "whether any pair differs"]
     pairs: Annotated[Iterable[Pair], "the pairs of jobs in order"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the files as a whole"]
-    schedules: NotRequired[Annotated[Iterable[ComparedSchedule], "with --schedule: what was asked about"]]
+    schedules: NotRequired[Annotated[Iterable[ComparedSchedule], "with --schedule: the comparison"]]
 
 
-RESULTS = {"diff": Result("Where pairs of schedules part", DiffResult)}
+RESULTS = {"diff": Result("The differences between pairs of schedules", DiffResult)}

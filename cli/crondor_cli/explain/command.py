@@ -1,4 +1,4 @@
-"""`crondor explain`: what a schedule means, and why it fires at a time or does not."""
+"""`crondor explain`: explain what a schedule means, and why it fires at a time or does not."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def command(request: ScheduleRequest, at: str | None, until: str | None, format_
 
 
 def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | None]:
-    """Return the instant of --at; for a time that the clock skips the end of the gap, and what was typed."""
+    """Return the time of --at; for a skipped time the end of the gap, and the error for the typed time."""
     if at is None:
         return None, None
     try:
@@ -121,13 +121,13 @@ def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | No
 
 def _until(clock: Clock, until: str | None, at: str | None) -> int:
     if until is not None and at is not None:
-        raise usage("--until is for the clock changes ahead, which --at does not ask for")
+        raise usage("--until is for coming clock changes, and cannot be used with --at")
     end = clock.last(until, "no clock change")
     return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)
 
 
 def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, form: str) -> None:
-    """Print what a schedule means, and whether it fires ``at`` an instant. Exits with 1 where it never runs."""
+    """Print what a schedule means, and whether it fires ``at`` a time. Exits with 1 if it never runs."""
     row = _asked(schedule, clock, at)
     show(schedule.warnings)
     if form == "json":
@@ -299,7 +299,7 @@ def _why_data(e: ExplainedJob, why: Why, spec: CronSpec) -> results.At:
 
 
 def _said(e: ExplainedJob, spec: CronSpec, why: Why) -> str:
-    """Return the answer to what was asked with --at; of a time that the clock skips, what becomes of it."""
+    """Return the answer to --at; for a skipped time, what happens to it."""
     clock, skipped = e.job.clock, e.skipped
     if skipped is None:
         return why_words(spec, why, local_text(why.instant, clock.zone))
@@ -340,17 +340,17 @@ _TWICE = (
     "Of a time that comes twice the real schedd takes one. Which one depends on when it last computed the job's next "
     "time; shown is a schedd that has run since the day before."
 )
-_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
-_FEW = 4  # runs that are worth naming one by one
+_PASTED = frozenset(("canonical", "portable"))  # facts that are crontab lines
+_FEW = 4  # runs listed individually
 
 
 def _spaced(parts: Iterable[list[str]]) -> list[str]:
-    """Return the lines of all parts, an empty one between two."""
+    """Return the lines of all parts, separated by empty lines."""
     return [line for number, part in enumerate(parts) for line in ([""] if number else []) + part]
 
 
 def _block(row: results.Job, e: ExplainedJob) -> list[str]:
-    """Return the lines about a job, its parts with an empty line between them."""
+    """Return the lines about a job, its parts separated by empty lines."""
     job = e.job
     title = printable(job.name if job.line is None else f"{job.name}:{job.line}")
     title += "" if job.count == 1 else f" ({job.count} jobs)"
@@ -452,7 +452,7 @@ def _numbers(
     elif counts["excluded"] == 0:
         yield "next run", "none before 2201"
     else:
-        yield "next run", "requirements exclude all times that were looked at"
+        yield "next run", "requirements exclude all times that were checked"
     shortest, longest = gaps["shortest"], gaps["longest"]
     if shortest["seconds"] == longest["seconds"]:
         yield "gap", f"always {shortest['words']} on the wall clock"
@@ -471,7 +471,7 @@ def _numbers(
 
 
 def _answers(answers: list[results.Answer], e: ExplainedJob, schedule: JobSchedule) -> list[str]:
-    """Return the schedd's next answers, and why there is nothing else to say of it."""
+    """Return the schedd's next answers, and why nothing else is reported about it."""
     zone, times = e.job.clock.zone, e.job.times(schedule)
     asked = "now" if e.at is None else f"just before {local_text(e.at, zone)}"
     lines = [f"  asked {asked}, and again at each of its answers, the schedd says"]
@@ -513,15 +513,15 @@ def _schedd(side: results.Schedd, *, has_answers: bool) -> list[str]:
 
 
 def _audit(row: results.Job, changes: list[results.ClockChange], zone: tzinfo) -> list[str]:
-    """Return the clock changes; what several policies do alike is in one line."""
+    """Return the clock changes; policies with the same effect share a line."""
     schedd = row["schedd"]
     if row["until"] is not None:
         until = f"{datetime.fromtimestamp(row['until'], zone):%Y-%m-%d}"
         if not changes:
             return _lines([("clocks", f"no clock change affects this schedule before {until}")])
-        lines = [f"  Clock changes until {until} that touch the schedule:"]
+        lines = [f"  Clock changes until {until} that affect the schedule:"]
     else:
-        lines = ["  Beside a clock change:"]
+        lines = ["  Near a clock change:"]
     for change in changes:
         day = datetime.fromtimestamp(change["time"], zone)
         size = length(abs(change["seconds"]), 2)
@@ -542,7 +542,7 @@ def _wall(wall: str, day: datetime) -> str:
 
 
 def _alike(change: results.ClockChange, day: date, zone: tzinfo, *, has_schedd: bool) -> dict[str, str]:
-    """Return what becomes of the runs, and the names of those that do it."""
+    """Return the effects on the runs, and the policies with each effect."""
     sides = [
         ("compatible", [(run["time"], False) for run in change["compatible"]]),
         ("debian", [(run["time"], False) for run in change["debian"]]),

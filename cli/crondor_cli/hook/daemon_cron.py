@@ -1,4 +1,4 @@
-"""`crondor hook daemon-cron`: a daemon's cron jobs, run as the daemon would, and the ads that come of them."""
+"""`crondor hook daemon-cron`: run a daemon's cron jobs as the daemon would, and show the resulting ads."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Screen:
     """Prints events as they come, and the ads at the end."""
 
     def __init__(self, format_: str, clock: Clock) -> None:
-        """Take the form (table or json) and the zone to show times in."""
+        """Take the format (table or json) and the zone for times."""
         self._is_json = format_ == "json"
         self._clock = clock
         self.failed = False
 
     def event(self, event: CronEvent) -> None:
-        """Print what happened."""
+        """Print an event."""
         self.failed = self.failed or event.what is CronStep.FAILED_TO_START
         if self._is_json:
             say_json(_event_data(event))
@@ -60,7 +60,7 @@ class Screen:
                 say(f"          {printable(line)}")
 
     def ads(self, manager: Manager, ads: Iterable[tuple[ClassAd, ClassAd]]) -> None:
-        """Print what the jobs have added to the ads: pairs of an ad without and with it."""
+        """Print the attributes that the jobs have added: pairs of an ad without and with them."""
         for before, after in ads:
             added = after.flat()
             for each in [n for n in after if n in before and printed(after, n) == printed(before, n)]:
@@ -143,18 +143,18 @@ def command(
     wanted += [Manager.BENCHMARKS] if benchmarks and Manager.BENCHMARKS not in wanted else []
     settings, is_bad = _read(config, wanted, clock)
     if not any(each.jobs for each in settings):
-        raise click.UsageError("no jobs: STARTD_CRON_JOBLIST or SCHEDD_CRON_JOBLIST names none that can run")
+        raise click.UsageError("no jobs: STARTD_CRON_JOBLIST or SCHEDD_CRON_JOBLIST has no job that can run")
     ads = _slots(slots, slot_ads)
     managers = [_manager(each, clock, ads[0]) for each in settings]
 
     def read_again() -> list[CronSettings] | None:
         nonlocal is_bad
-        show([Diagnostic("hook-cron-reconfig", "SIGHUP: the configuration is read again", Severity.NOTE)])
+        show([Diagnostic("hook-cron-reconfig", "SIGHUP: the configuration is reloaded", Severity.NOTE)])
         try:
             found, is_bad = _read(config, wanted, clock)
         except (click.UsageError, CrondorError) as error:
             is_bad = True
-            show([Diagnostic("hook-cron-reconfig", f"{error}; the jobs stay as they were")])
+            show([Diagnostic("hook-cron-reconfig", f"{error}; the jobs are unchanged")])
             return None
         for each, theirs in zip(managers, found, strict=True):
             if isinstance(each.programs, LivePrograms):
@@ -182,7 +182,7 @@ def command(
 
 
 def _show_ads(screen: Screen, managers: list[CronManager], slots: list[ClassAd]) -> None:
-    """Show the slots, into which a startd's jobs and its benchmarks go, and the schedd."""
+    """Show the slots, with the attributes of a startd's jobs and benchmarks, and the schedd."""
     into_slots = [each for each in managers if each.settings.jobs and each.settings.manager is not Manager.SCHEDD]
     for each in managers:
         if each.settings.jobs and each.settings.manager is Manager.SCHEDD:
@@ -201,7 +201,7 @@ def _merged(slot: ClassAd, managers: list[CronManager]) -> ClassAd:
 def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple[list[CronSettings], bool]:
     """Return the settings of the managers, and whether the configuration has faults, which are shown.
 
-    Raises UsageError for a file that cannot be read.
+    Raises UsageError for an unreadable file.
     """
     knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
     settings = [read_settings(each, knobs) for each in wanted]
@@ -218,7 +218,7 @@ def _manager(settings: CronSettings, clock: Clock, slot: ClassAd) -> CronManager
 
 
 def _stop(manager: CronManager) -> None:
-    """End what still runs, however the command ends."""
+    """End running programs, however the command ends."""
     for _ in manager.stop(time.monotonic()):
         pass
 

@@ -58,8 +58,8 @@ _HOOKS = (
     HookType.UPDATE_JOB_INFO,
     HookType.JOB_EXIT,
 )
-_MOST = 4 << 20  # characters of what the startd tells
-_MOST_JOBS = 1000  # of one submit file
+_MOST = 4 << 20  # characters of the startd's input
+_MOST_JOBS = 1000  # per submit file
 _DASHES = "-----"
 
 
@@ -89,8 +89,8 @@ def command(
     """Answer a hook of a startd that fetches work: print the due job, or record the state of a job."""
     hook = HookType(as_.upper())
     wants_specs = list_ or hook is HookType.FETCH_WORK
-    if wants_specs and not os.path.isdir(specs):  # that of Path raises where it may not look
-        raise click.UsageError(f"'{printable(specs)}' is no folder")
+    if wants_specs and not os.path.isdir(specs):  # Path.is_dir() raises in an unreadable folder
+        raise click.UsageError(f"'{printable(specs)}' is not a folder")
     findings: list[Diagnostic] = []
     jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
     source = WorkSource(jobs, Journal(Path(state) if state else state_folder("fetch", "--state")), clock.zone, policy)
@@ -116,7 +116,7 @@ def command(
 
 
 def _offer(source: WorkSource, now: int, findings: list[Diagnostic]) -> None:
-    """Print the job that is given out, if any is."""
+    """Print the offered job, if any."""
     try:
         offer = source.offer(_read(_stdin(), "the slot's ad"), now)
     except JournalFault as error:
@@ -128,12 +128,12 @@ def _offer(source: WorkSource, now: int, findings: list[Diagnostic]) -> None:
 
 
 def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[FetchableJob]:
-    """Yield the jobs of a folder; a file with a fault is a finding, and the others count.
+    """Yield the jobs of a folder; an invalid file is a finding, and the others count.
 
-    Folder and files are the owner's alone to write, as hooks are: what stands in them is run.
+    Folder and files must be writable only by the owner, like hooks, since their commands are run.
     """
     if folder.stat().st_mode & stat.S_IWOTH:
-        message = "it is world-writable: anybody could run jobs"
+        message = "it is world-writable: anyone could run jobs"
         findings.append(_refused(folder, message, f"chmod o-w {printable(str(folder))}"))
         return
     if not os.access(folder, os.R_OK | os.X_OK):
@@ -150,8 +150,8 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
             continue
         count = sum(one.jobs.count for one in made)
         if count > _MOST_JOBS:
-            message = f"{path.name} has {count} jobs: no more than {_MOST_JOBS} of a file are given out"
-            findings.append(Diagnostic("fetch-many", message, help="divide it"))
+            message = f"{path.name} has {count} jobs: at most {_MOST_JOBS} of a file are offered"
+            findings.append(Diagnostic("fetch-many", message, help="split it"))
             continue
         for one in made:
             for ad in one.each():
@@ -160,9 +160,9 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
 
 
 def _read_file(path: Path) -> tuple[str, Source]:
-    """Return whose file it is, and its text, of one and the same file: a link may lead elsewhere a moment later.
+    """Return a file's owner and its text, read from the same open file: a link may change at any time.
 
-    Raises CrondorError for one that another may have written, or that is no file.
+    Raises CrondorError for a file that others may have written, or that is not a file.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -173,9 +173,9 @@ def _read_file(path: Path) -> tuple[str, Source]:
             link = path.lstat()
             if link.st_uid not in {0, current_user(), found.st_uid}:
                 message = f"it is a link of {user_name(link.st_uid)}'s to a file of {user_name(found.st_uid)}'s"
-                raise CrondorError(_refused(path, message, "have the file's owner put it there"))
+                raise CrondorError(_refused(path, message, "let the file's owner put it there"))
             if found.st_mode & stat.S_IWOTH:
-                message = "it is world-writable: anybody could run jobs in its owner's name"
+                message = "it is world-writable: anyone could run jobs as its owner"
                 raise CrondorError(_refused(path, message, f"chmod o-w {printable(str(path))}"))
             with open(descriptor, "rb", closefd=False) as file:
                 data = file.read(MAX_BYTES + 1)
@@ -199,12 +199,12 @@ def _stdin() -> str:
 
 
 def _read(text: str, name: str) -> ClassAd | None:
-    """Return an ad of standard input, None for none; a line that is no attribute (a ClaimId) is skipped."""
+    """Return an ad from standard input, None if it is empty; a line that is not an attribute (a ClaimId) is skipped."""
     return read_output(text, name).ad or None
 
 
 def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
-    """Print the runs of the journal, and those that are due and offered to nobody."""
+    """Print the runs of the journal, and the due runs that are not offered yet."""
     findings += source.catch_up(clock.now)
     try:
         known = source.journal.read()
@@ -221,7 +221,7 @@ def _list(source: WorkSource, clock: Clock, findings: list[Diagnostic]) -> None:
 
 
 def _end(run: RunRecord) -> str:
-    """Return how a job ended, as its hooks were told."""
+    """Return how a job ended, as reported to its hooks."""
     for name, word in (("ExitCode", "status"), ("ExitSignal", "signal")):
         if run.state in {FetchRunState.EXITED, FetchRunState.EVICTED} and name in run.said:
             return f"{word} {run.said[name]}"

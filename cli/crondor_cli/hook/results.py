@@ -14,38 +14,38 @@ from crondor_cli.kit.results import Diagnostic, Result
 class Block(TypedDict):
     """A block of output, which becomes an ad."""
 
-    name: Annotated[str, "the name that it is kept by"]
+    name: Annotated[str, "the name under which it is stored"]
     attributes: Annotated[Mapping[str, str], "its attributes, texts by name"]
 
 
 class Event(TypedDict):
-    """What happened to a cron job, or what it printed."""
+    """An event of a cron job, or its output."""
 
     time: Annotated[float, "when (epoch seconds)"]
     job: Annotated[str, "the cron job"]
-    what: Annotated[str, "what happened", CronStep]
+    what: Annotated[str, "the event", CronStep]
     text: Annotated[str, "more about it, may be empty"]
-    ad: Annotated[Block | None, "the block that the job has printed; null: none"]
-    changed: Annotated[bool | None, "whether the ad is another one by it; null unless it was published"]
+    ad: Annotated[Block | None, "the block of output; null: none"]
+    changed: Annotated[bool | None, "whether it changed the ad; null unless it was published"]
     updates: Annotated[bool | None, "whether the collector gets an update; null unless it was published"]
 
 
 class Added(TypedDict):
-    """What the jobs added to an ad; at the end."""
+    """The attributes that the jobs added to an ad; at the end."""
 
-    manager: Annotated[str, "whose cron jobs they are", ("startd", "schedd", "benchmarks")]
+    manager: Annotated[str, "the daemon's cron jobs", ("startd", "schedd", "benchmarks")]
     ad: Annotated[str, "Name of the ad"]
-    attributes: Annotated[Mapping[str, str], "what the jobs have added to it, texts by name"]
+    attributes: Annotated[Mapping[str, str], "the added attributes, texts by name"]
 
 
 class Consequence(TypedDict):
-    """What the daemon does after the call."""
+    """The daemon's reaction to the call."""
 
-    action: Annotated[str, "what the daemon does", HookConsequence]
+    action: Annotated[str, "the reaction", HookConsequence]
     reason: Annotated[str, "why"]
-    ad: Annotated[Mapping[str, str], "the attributes that it takes, texts by name"]
-    hold_reason_code: Annotated[int | None, "HoldReasonCode; null where no job is held"]
-    hold_reason_subcode: Annotated[int | None, "HoldReasonSubCode; null where no job is held"]
+    ad: Annotated[Mapping[str, str], "the attributes that it uses, texts by name"]
+    hold_reason_code: Annotated[int | None, "HoldReasonCode; null if no job is held"]
+    hold_reason_subcode: Annotated[int | None, "HoldReasonSubCode; null if no job is held"]
     htcondor: Annotated[str | None, "what HTCondor 25.14 does instead; null: the same"]
 
 
@@ -56,19 +56,19 @@ class RunResult(TypedDict):
     path: Annotated[str, "its program"]
     arguments: Annotated[Iterable[str], "its arguments"]
     environment: Annotated[Mapping[str, str], "its environment, by name"]
-    stdin: Annotated[str | None, "what it read"]
+    stdin: Annotated[str | None, "its input"]
     ended: Annotated[str, "how it ended", HookEnd]
-    exit_code: Annotated[int | None, "the exit status; null where there is none"]
-    signal: Annotated[int | None, "the signal that ended it; null where none did"]
+    exit_code: Annotated[int | None, "the exit status; null if there is none"]
+    signal: Annotated[int | None, "the signal that ended it; null if none did"]
     seconds: Annotated[float, "how long it ran (seconds)"]
-    stdout: Annotated[str, "what it printed"]
-    stderr: Annotated[str, "what it said on stderr"]
-    left_running: Annotated[int, "how many it left behind (processes)"]
-    consequence: Annotated[Consequence, "what the daemon does then"]
+    stdout: Annotated[str, "its output"]
+    stderr: Annotated[str, "its errors"]
+    left_running: Annotated[int, "the number of processes it left running"]
+    consequence: Annotated[Consequence, "the daemon's reaction"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the hook and its output"]
 
 
 RESULTS = {
-    "hook-daemon-cron": Result("One line each: an event, or an ad at the end", Event | Added),
-    "hook-run": Result("A call of a hook, and what follows", RunResult),
+    "hook-daemon-cron": Result("An event per line, or an ad at the end", Event | Added),
+    "hook-run": Result("A call of a hook, and its consequence", RunResult),
 }

@@ -1,4 +1,4 @@
-"""`crondor hook run`: one hook, called as its daemon would, and what its answer means."""
+"""`crondor hook run`: call one hook as its daemon would, and show the meaning of its answer."""
 
 from __future__ import annotations
 
@@ -51,31 +51,31 @@ else:
 
 
 class HookChoice(_Choice):
-    """One of some hooks, in capitals or not."""
+    """One of some hooks, in any case."""
 
     def __init__(self, hooks: Iterable[HookType]) -> None:
-        """Take the hooks that may be named."""
+        """Take the allowed hooks."""
         super().__init__([hook.value for hook in hooks], case_sensitive=False)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the hook's name; a wrong one is answered with the nearest, or with all."""
+        """Return the hook's name; for an invalid one suggest the nearest, or list all."""
         names = [str(choice) for choice in self.choices]
         name = value.upper()
         if name in names:
             return name
         near = similar(name, names, 0.7)
         hint = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(names)}"
-        return self.fail(f"'{printable(value)}' is no hook: {hint}", param, ctx)
+        return self.fail(f"'{printable(value)}' is not a hook: {hint}", param, ctx)
 
 
 _WIDTH = 13
-_YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # as they are here: JSON has them
-_MOST = 100  # lines of a text that are shown
+_YOURS = frozenset({"CONDOR_CONFIG", "HOME", "LOGNAME", "TZ", "USER"})  # unchanged here: only JSON shows them
+_MOST = 100  # lines of a text shown
 _LONGEST = 2000  # characters of a line
 
 
 def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
-    """Print what the hook got, said and caused; ``script`` is its program as it was named."""
+    """Print the hook's input, output and consequence; ``script`` is its program as given."""
     call = run.call
     lines = [_fact(hook.value, script)]
     words = (text if text and " " not in text else repr(text) for text in call.arguments)
@@ -87,7 +87,7 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
     lines += _text("stdout", run.stdout)
     lines += _text("stderr", run.stderr)
     if run.errors_dropped:
-        lines.append(_fact("", f"... and {run.errors_dropped} bytes more"))
+        lines.append(_fact("", f"... and {run.errors_dropped} more bytes"))
     lines += ["", _fact("consequence", consequence.action.value), _fact("", consequence.reason)]
     if consequence.hold_code:
         lines.append(_fact("", f"hold code {consequence.hold_code}, subcode {consequence.hold_subcode}"))
@@ -99,7 +99,7 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
 
 
 def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
-    """Print the same as a JSON object."""
+    """Print the result as a JSON object."""
     call = run.call
     data: results.RunResult = {
         "hook": hook.value,
@@ -140,12 +140,12 @@ def _text(name: str, text: str | None) -> list[str]:
         return [_fact(name, "nothing")]
     lines = text.removesuffix("\n").split("\n")
     shown = _facts(name, [f"| {_cut(line)}" for line in lines[:_MOST]])
-    return [*shown, _fact("", f"... and {len(lines) - _MOST} lines more")] if len(lines) > _MOST else shown
+    return [*shown, _fact("", f"... and {len(lines) - _MOST} more lines")] if len(lines) > _MOST else shown
 
 
 def _cut(line: str) -> str:
     more = len(line) - _LONGEST
-    return f"{line[:_LONGEST]} ... and {more} characters more" if more > 0 else line
+    return f"{line[:_LONGEST]} ... and {more} more characters" if more > 0 else line
 
 
 def ad_lines(ad: ClassAd) -> list[str]:
@@ -185,13 +185,13 @@ _GOOD = frozenset(
         HookConsequence.NOTHING,
     }
 )
-_ADVISORY = "the startd does not wait for it, and looks neither at its status nor at its output"
-_TICK = 0.1  # seconds between two looks at how long it has run
+_ADVISORY = "the startd does not wait for it, and ignores its status and its output"
+_TICK = 0.1  # seconds between checks of the time limit
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def _run(call: HookCall) -> HookRun:
-    """Make a call; a signal that ends this process ends the hook before. Raises SystemExit then."""
+    """Call the hook; a signal that ends this process ends the hook first. Raises SystemExit then."""
     asked: list[int] = []
     with waking(dict.fromkeys(_ENDING, lambda number, _: asked.append(number))) as waker:
         running = HookRunner().start(call)
@@ -204,7 +204,7 @@ def _run(call: HookCall) -> HookRun:
 
 
 class Given(NamedTuple):
-    """The ads of the command line, empty where none is given, and what else a hook is told."""
+    """The ads of the command line, empty if not given, and other input of a hook."""
 
     job: ClassAd
     copy: ClassAd | None
@@ -303,15 +303,15 @@ def command(
 
 
 def _without_hook(run: HookRun) -> Consequence | None:
-    """Return what becomes of a program that may not be called; None for others."""
+    """Return the consequence of a program that may not be called; None for others."""
     if not any(each.kind in PATH_FAULTS for each in run.diagnostics):
         return None
-    reason = "the router routes the job by itself, as if no hook was configured"
+    reason = "the router routes the job itself, as if no hook were configured"
     return Consequence(HookConsequence.NO_HOOK, ClassAd(), reason, run.diagnostics)
 
 
 def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
-    """Return what a fetched job means, with what its ad lacks for the starter."""
+    """Return the meaning of a fetched job, with the attributes that the starter misses in its ad."""
     said = conclude_fetch(run)
     if said.action is not HookConsequence.OFFER_JOB:
         return said
@@ -325,7 +325,7 @@ def _is_router(hook: HookType, copy: str | None) -> bool:
 
 
 def _check_needs(hook: HookType, job: str | None, copy: str | None, slot: str | None) -> None:
-    """Refuse a call that lacks an ad. Raises UsageError."""
+    """Raise UsageError for a call without a required ad."""
     needs: dict[str, bool] = {"--job": True, "--copy": False, "--slot": False}
     if hook in {HookType.JOB_FINALIZE, HookType.JOB_CLEANUP}:
         needs["--copy"] = True
@@ -360,7 +360,7 @@ def _call(
 def _call_as_starter(
     hook: HookType, path: str, given: Given, added: Mapping[str, str], timeout: float | None
 ) -> HookRun:
-    """Call a hook in a scratch folder with the files that a starter keeps there."""
+    """Call a hook in a scratch folder with the files that a starter has there."""
     with tempfile.TemporaryDirectory(prefix="crondor-hook-") as folder:
         iwd, name = string(given.job, "Iwd"), string(given.slot, "Name")
         scratch = Scratch(

@@ -1,4 +1,4 @@
-"""`crondor monitor`: what scheduled jobs were due to run, what started, and why the others did not."""
+"""`crondor monitor`: report which scheduled jobs were due, which started, and why the others did not."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ _FAILS = (
 )
 _TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
 _LEVELS = {Verdict.MISSED: Level.WARNING, Verdict.LOST: Level.WARNING, Verdict.LATE: Level.NOTICE}
-_ONCE = 60.0  # seconds that --once waits for schedds that do not answer
-_MOST_TOLD = 10_000  # findings that are kept, so that each is said once
+_ONCE = 60.0  # seconds that --once waits for silent schedds
+_MOST_TOLD = 10_000  # findings remembered, so that each is shown once
 _DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
 
 
@@ -75,7 +75,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     words = [word.strip() for word in value.split(",") if word.strip()]
     unknown = [word for word in words if word not in (*_FAILS, "none")]
     if unknown:
-        raise click.BadParameter(f"'{printable(unknown[0])}' is none of {', '.join(_FAILS)}, none")
+        raise click.BadParameter(f"'{printable(unknown[0])}' is not one of {', '.join(_FAILS)}, none")
     return frozenset(words) - {"none"}
 
 
@@ -158,7 +158,7 @@ def command(
         write_alerts(out, force=force)
         return
     if once and metrics is not None:
-        raise click.UsageError("--metrics needs a monitor that keeps running: leave --once out")
+        raise click.UsageError("--metrics needs a monitor that keeps running: omit --once")
     if asked.ads and not once:
         raise usage("--ads is read once: add --once")
     since = None if begin is None else clock.read(begin, "--from")
@@ -181,7 +181,7 @@ def command(
 
 
 class _Ticks:
-    """A clock that goes on from the time that was given."""
+    """A clock that continues from the given time."""
 
     def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
         self._clock = clock
@@ -206,7 +206,7 @@ def _once(
     *,
     every: bool,
 ) -> None:
-    """Look at each queue, print what was found, and end with 1 where it is what was asked to fail on."""
+    """Look at each queue, print the result, and exit with 1 for a verdict of --fail-on."""
     rows: list[Row] = []
     is_bad = False
     all_queues = list(queues)
@@ -243,10 +243,9 @@ def _follow(
     metrics: Metrics | None,
     where: str,
 ) -> None:
-    """Look again and again, and say what is new, until a signal comes.
+    """Look repeatedly, and print the news, until a signal comes.
 
-    What was over before the first look is said, and nobody is told of it: a monitor that is started again repeats no
-    command.
+    Results from before the first look are printed without notifications: a restarted monitor repeats no command.
     """
     ended: list[int] = []
 
@@ -262,7 +261,7 @@ def _follow(
     manager = ServiceManager(os.environ)
     with waking({"SIGTERM": end}) as waker, closing(questions):
         manager.ready()
-        say(where, err=True, nl=bool(where))  # whoever reads it may end this process
+        say(where, err=True, nl=bool(where))  # its reader may end this process
         while not ended:
             looks: dict[WatchedQueue, Look | None] = dict.fromkeys(queues)
             for queue in questions.round(PATIENCE, is_over):
@@ -292,7 +291,7 @@ def _show_fault(queue: WatchedQueue) -> None:
 
 
 class _Told:
-    """What was said already: each finding is said once, as long as no more than so many others have come since."""
+    """The findings shown: each is shown once, unless too many others came in between."""
 
     def __init__(self) -> None:
         self._findings: dict[Diagnostic, None] = {}
@@ -306,7 +305,7 @@ class _Told:
 
 
 def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named: bool) -> Look | None:
-    """Look at a queue and print the news; one that cannot be read is said once, until it can be read again."""
+    """Look at a queue and print the news; an unreadable queue is reported once, until it can be read again."""
     was_fine = queue.fault is None
     look = queue.look(clock)
     told.show_new(queue.findings)

@@ -1,4 +1,4 @@
-"""What the options of crondor monitor take: commands, addresses, metrics, and the files of alerts."""
+"""Options of crondor monitor: commands, addresses, metrics, and the files of alerts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ADDRESS: Final = re.compile(r"(?:(?P<host>[^:\[\]]*):|\[(?P<six>[0-9A-Fa-f:.]+)
 
 
 def read_address(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Address | None:
-    """Read HOST:PORT, [HOST]:PORT of version 6, or PORT alone, which is on this machine only. Raises BadParameter."""
+    """Read HOST:PORT, [HOST]:PORT of IPv6, or PORT alone, which means this machine only. Raises BadParameter."""
     if value is None:
         return None
     found = _ADDRESS(value)
     if found is None or not int(found["port"]) < 1 << 16:
-        raise click.BadParameter(f"'{printable(value)}' is no HOST:PORT, like {LOOPBACK}:9811, and no PORT")
+        raise click.BadParameter(f"'{printable(value)}' is neither HOST:PORT, like {LOOPBACK}:9811, nor PORT")
     return Address(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
 
 
@@ -37,7 +37,7 @@ DASHBOARD: Final = "crondor-dashboard.json"
 
 
 def write_alerts(folder: str, *, force: bool) -> None:
-    """Write both files into a folder, and say where. Raises UsageError for files that exist, CrondorError."""
+    """Write both files into a folder, and print their paths. Raises UsageError for existing files, CrondorError."""
     ours = files("crondor_cli.monitor")
     paths = {os.path.join(folder, name): ours.joinpath(name).read_bytes() for name in (RULES, DASHBOARD)}
     if not force:
@@ -52,7 +52,7 @@ def write_alerts(folder: str, *, force: bool) -> None:
 
 
 def made_metrics(routers: Iterable[str]) -> Metrics:
-    """Return metrics without a look. Raises UsageError where the extra ``monitor`` is missing."""
+    """Return metrics without a look. Raises UsageError if the extra ``monitor`` is missing."""
     try:
         return Metrics(routers)
     except ImportError:
@@ -63,7 +63,7 @@ def made_metrics(routers: Iterable[str]) -> Metrics:
 def read_notices(
     _context: click.Context, _parameter: click.Parameter, value: Sequence[tuple[str, str]]
 ) -> tuple[Notice, ...]:
-    """Read the commands of --on. Raises BadParameter for one that is no command line."""
+    """Read the commands of --on. Raises BadParameter for an invalid command line."""
     return tuple(Notice(verdict, _words(text)) for verdict, text in value)
 
 
@@ -71,14 +71,14 @@ def _words(text: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise click.BadParameter(f"'{printable(text)}' is no command line: {error}") from None
+        raise click.BadParameter(f"'{printable(text)}' is not a command line: {error}") from None
     if not words or any("\0" in word for word in words):
-        raise click.BadParameter("name a command, like 'mail -s missed root'")
+        raise click.BadParameter("give a command, like 'mail -s missed root'")
     return words
 
 
 def read_url(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Read an address of http or https. Raises BadParameter."""
+    """Read an http or https URL. Raises BadParameter."""
     if value is None:
         return None
     try:
@@ -87,5 +87,5 @@ def read_url(_context: click.Context, _parameter: click.Parameter, value: str | 
     except ValueError:
         is_one = False
     if not is_one or not value.isprintable() or " " in value:
-        raise click.BadParameter(f"'{printable(value)}' is no address that begins with http:// or https://")
+        raise click.BadParameter(f"'{printable(value)}' is not a URL that begins with http:// or https://")
     return value

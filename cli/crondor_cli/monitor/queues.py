@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def queues_of(
     wanted: Wanted, clock: Clock, now: Callable[[], int], stack: ExitStack, *, every: bool
 ) -> list[WatchedQueue]:
-    """Return the queues that are meant: of ``every`` schedd that the collector knows, or one.
+    """Return the selected queues: of ``every`` schedd in the collector, or one.
 
-    ``now`` is the time for whoever keeps them open. Raises CrondorError, and UsageError for what does not go together.
+    ``now`` returns the time for queues that stay open. Raises CrondorError, and UsageError for conflicting options.
     """
     asked = cast("QueueOptions", wanted.asked)
     if not every:
@@ -44,7 +44,7 @@ def queues_of(
         only = job_filter(is_whole=wanted.chosen.constraint is not None)
         return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now, only)), reads)]
     if asked.queue or asked.log or asked.ads or asked.name:
-        message = "--all-schedds needs --pool: it asks the collector which schedds there are"
+        message = "--all-schedds needs --pool: it asks the collector for its schedds"
         raise usage(message)
 
     found: list[WatchedQueue] = []
@@ -68,7 +68,7 @@ _VERDICT: Final = re.compile(rf"(?<= )(?:{'|'.join(_COLOURS)})(?=  due )")
 
 
 def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> None:
-    """Print a row for each, its cause and the job's trouble below it, and what they come to."""
+    """Print a row for each due time, with its cause and the job's trouble below, and a summary."""
     if not rows:
         say("no job with a schedule")
         return
@@ -96,7 +96,7 @@ def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> N
 
 
 def _is_told(row: Row) -> bool:
-    """Say whether the cause has told already what the job's trouble is: that it is held."""
+    """Return whether the cause already includes the job's trouble: that it is held."""
     return row.run is not None and row.run.code is not None
 
 
@@ -107,7 +107,7 @@ def _started(run: DueRun | None) -> str:
 
 
 def line(row: Row, clock: Clock, *, named: bool) -> str:
-    """Return the news of a due time as one line of text."""
+    """Return the news of a due time as one line."""
     run = row.run
     if run is None:
         return ""
@@ -122,7 +122,7 @@ def line(row: Row, clock: Clock, *, named: bool) -> str:
 
 
 def json_line(row: Row, clock: Clock) -> str:
-    """Return the same for programs, with how the job stands."""
+    """Return the same as JSON, with the job's state."""
     run, status = row.run, row.status
     data: results.MonitorResult = {
         "now": clock.now,

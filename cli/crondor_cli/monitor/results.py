@@ -14,29 +14,23 @@ class MonitorResult(TypedDict):
     """A due time of a job, and what became of it."""
 
     now: Annotated[int, "the time of the look (epoch seconds)"]
-    schedd: Annotated[str, "the schedd's name; empty where only one is watched and it was not named"]
+    schedd: Annotated[str, "the schedd's name; empty if it is the only one and was not named"]
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
     cmd: Annotated[str | None, "Cmd"]
-    state: Annotated[str | None, "the job's state now; null for one that has left", ScheduledState]
+    state: Annotated[str | None, "the job's state now; null if it has left", ScheduledState]
     verdict: Annotated[
-        str,
-        "what became of the due time; `ahead`: none has come yet; `unplanned`: a start that no due time has",
-        Verdict,
+        str, "the verdict; `ahead`: no due time has come yet; `unplanned`: a start without a due time", Verdict
     ]
-    reason: Annotated[
-        str | None, "why it is late, missed, lost, unknown or unplanned; null where it is none of that", Cause
-    ]
+    reason: Annotated[str | None, "why it is late, missed, lost, unknown or unplanned; otherwise null", Cause]
     message: Annotated[str | None, "the reason in words"]
-    hold_reason_code: Annotated[int | None, "HoldReasonCode, where a hold is the cause"]
-    due: Annotated[Start | None, "the due time and its moments; null with `ahead`"]
-    started: Annotated[int | None, "when the program began (epoch seconds)"]
-    delay: Annotated[
-        int | None, "how much later than the due time it began, less than 0 where a machine's clock is slow (seconds)"
-    ]
-    is_final: Annotated[bool, "whether the verdict stays, whatever comes"]
-    next: Annotated[Start | None, "the job's next start; null where there is none"]
+    hold_reason_code: Annotated[int | None, "HoldReasonCode, if a hold is the cause"]
+    due: Annotated[Start | None, "the due time and its related times; null with `ahead`"]
+    started: Annotated[int | None, "the start of the program (epoch seconds)"]
+    delay: Annotated[int | None, "the delay of the start, negative if a machine's clock is slow (seconds)"]
+    is_final: Annotated[bool, "whether the verdict is final"]
+    next: Annotated[Start | None, "the job's next start; null if there is none"]
     trouble: Annotated[Iterable[Diagnostic], "what keeps the job from running, or will"]
 
 
-RESULTS = {"monitor": Result("One line each: a due time", MonitorResult)}
+RESULTS = {"monitor": Result("A due time per line", MonitorResult)}

@@ -1,4 +1,4 @@
-"""`crondor next --schedule`: the runs of a schedule in any language, coming or past."""
+"""`crondor next --schedule`: the coming or past runs of a schedule in any language."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def show_asked(
     schedule: WrittenSchedule, clock: Clock, start: int, end: int | None, count: int, form: str, *, is_previous: bool
 ) -> None:
-    """Print the runs after ``start`` (epoch seconds), none after ``end``; or those before it, the latest first.
+    """Print the runs after ``start`` (epoch seconds), up to ``end``; or those before it, the latest first.
 
-    Exits with 1 where there is none.
+    Exits with 1 if there are none.
     """
     last = LAST_INSTANT if end is None else end
     runs = array("q", islice(schedule.backwards(start) if is_previous else schedule.between(start, last), count))

@@ -1,4 +1,4 @@
-"""`crondor next`: the runs of jobs, coming or past; the starts of a queue; a time in words."""
+"""`crondor next`: the coming or past runs of jobs; the starts of a queue; a time in words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def show_past(request: ScheduleRequest, start: int, count: int, form: str) -> None:
-    """Print the runs of each job before ``start`` (epoch seconds). Exits with 1 where a job has none."""
+    """Print the runs of each job before ``start`` (epoch seconds). Exits with 1 if a job has none."""
     dialect, clock = request.dialect or Dialect.MANUAL, request.clock
     jobs, warnings = read_schedules(request)
     show(warnings)
@@ -48,7 +48,7 @@ def show_past(request: ScheduleRequest, start: int, count: int, form: str) -> No
 
 
 def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] | None:
-    """Return the times before ``start``, latest first; None, with the reason shown, for a job that has none."""
+    """Return the times before ``start``, latest first; None, after showing the reason, if a job has none."""
     reading = job.read(dialect)
     if reading.schedule is None:
         show(reading.error.diagnostics if reading.error else ())
@@ -118,7 +118,7 @@ it has one start. Held jobs have no start.
 
 Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
 
-_MANY = 10  # runs that are shown without -n; of the previous runs one
+_MANY = 10  # runs shown without -n; one for previous runs
 _OF_AT = frozenset(("at", "now", "tz", "format_"))
 _OF_QUEUES = frozenset((
     *("files", "constraint", "is_listed", "queue", "log", "live", "name", "pool", "ads"),
@@ -225,7 +225,7 @@ def _show_coming(request: ScheduleRequest, wanted: Wanted, form: str, *, strict:
 
 
 def _checked_previous(dialect: Dialect | None, form: str) -> Dialect | None:
-    """Return the dialect that --previous reads; one that is only set, and has no past, does not count."""
+    """Return the dialect for --previous; a setting without past runs does not count."""
     _refuse("--previous takes no", _NOT_OF_PREVIOUS)
     if form == "csv":
         raise usage("previous runs are printed as table, json or epoch, not as csv")
@@ -236,7 +236,7 @@ def _checked_previous(dialect: Dialect | None, form: str) -> Dialect | None:
 
 
 def _refuse_others(what: str, allowed: Collection[str], form: str, forms: Sequence[str]) -> None:
-    """Refuse the options that are not of one way to use the command. Raises UsageError."""
+    """Raise UsageError for options that do not belong to one mode of the command."""
     context = click.get_current_context()
     _refuse(f"{what} takes no", {param.name for param in context.command.params if param.name not in allowed})
     if form not in forms:
@@ -267,7 +267,7 @@ def _print_time(text: str, clock: Clock, form: str) -> None:
 def _by_file(
     paths: Sequence[str], warnings: Iterable[Diagnostic], previews: Iterable[Preview]
 ) -> Iterable[list[Diagnostic]]:
-    """Return what there is to say of each file: what has no place in a text stays with the file of its job."""
+    """Return the findings of each file; those without a place belong to the file of their job."""
     if len(paths) < 2:
         return [[*warnings, *(finding for p in previews for finding in p.findings)]]
     found: dict[str, list[Diagnostic]] = {path: [] for path in paths}
@@ -279,7 +279,7 @@ def _by_file(
 
 
 def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
-    """Warn of differences, where the form of the output has no place for them."""
+    """Yield a warning about differences that the output format cannot show."""
     for p in previews:
         if p.differs:
             count = p.rows.differing

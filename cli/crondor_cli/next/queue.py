@@ -31,7 +31,7 @@ def show_starts(
     count: int,
     form: str,
 ) -> None:
-    """Print the first ``count`` starts of a queue's jobs. Exits with 1 where the queue cannot be read."""
+    """Print the first ``count`` starts of a queue's jobs. Exits with 1 if the queue cannot be read."""
     read = reading_of(asked, jobs, constraint, clock, dialect, policy)
     starts = coming_starts(read.looks(), count)
     show(dict.fromkeys(read.found.findings))

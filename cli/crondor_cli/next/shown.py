@@ -30,7 +30,7 @@ _LONGEST_REASON = 300  # characters of a HoldReason
 
 
 def print_runs(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
-    """Print the runs of all jobs in file order: as a table, a JSON object, CSV, or epoch seconds a line each."""
+    """Print the runs of all jobs in file order: as a table, a JSON object, CSV, or epoch seconds, one per line."""
     if form == "table":
         echo_lines(_lines(previews))
     elif form == "json":
@@ -171,7 +171,7 @@ def _start(run: RunSide, zone: tzinfo) -> results.ReadStart:
 
 
 def _lines(previews: list[Preview]) -> Iterator[str]:
-    """Yield the blocks of the table, an empty line between them; a row where the real schedd differs in colour."""
+    """Yield the blocks of the table, separated by empty lines; rows where the real schedd differs are coloured."""
     between: list[str] = []
     for preview in previews:
         if preview.rows or (preview.schedule is not None and preview.schedule.is_deferred):
@@ -226,7 +226,7 @@ def _facts(row: results.Job, preview: Preview) -> Iterator[str]:
 
 
 def _state_words(row: results.Queued, state: JobState, clock: Clock) -> Iterator[str]:
-    """Yield sentences about what the job does now, and what it waits for."""
+    """Yield sentences about the job's present state, and what it waits for."""
     queued, status = state.queued, row["state"]
     time = queued.integer("DeferralTime")
     if status == "held":
@@ -249,14 +249,14 @@ def _state_words(row: results.Queued, state: JobState, clock: Clock) -> Iterator
 
 def _idle_words(present: int | None, now: int) -> str:
     if present is None:
-        return "idle, without a DeferralTime: the schedd computes one at its next look"
+        return "idle, without a DeferralTime: the schedd computes one in its next pass"
     if present > now:
         return "idle; the first time below is the DeferralTime that the schedd has computed"
     return "idle; its DeferralTime is past, and the schedd computes another when the window is"
 
 
 def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
-    """Return the canonical line, and the one that every dialect reads alike where that is another."""
+    """Return the canonical line, and the portable one if it differs."""
     text = str(spec)
     found = [("canonical", text)]
     if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
@@ -267,7 +267,7 @@ def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
 
 
 def _length(written: int | str | None, value: int | None) -> str:
-    """Return a number of seconds; for an expression also what it comes to for the first run."""
+    """Return a number of seconds; for an expression also its value for the first run."""
     if isinstance(written, int):
         return f"{written} s"
     text = printable(shortened(written or ""))
@@ -275,7 +275,7 @@ def _length(written: int | str | None, value: int | None) -> str:
 
 
 def _table(preview: Preview) -> Iterator[str]:
-    refused = preview.schedule is None  # then the schedd's side is all there is
+    refused = preview.schedule is None  # then only the schedd's side exists
     both = preview.differs and not refused
     size = len(str(preview.rows.shown))
     head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
@@ -321,7 +321,7 @@ def _schedd_cell(row: RunRow, face: ClockFace) -> str:
 
 
 def _fault(fault: results.ScheddFault | None, preview: Preview) -> list[str]:
-    """Return what the real schedd does otherwise."""
+    """Return the difference of the real schedd."""
     if fault is not None and fault["hold_reason"] is not None:
         held = printable(shortened(fault["hold_reason"]))
         return [f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"]

@@ -1,4 +1,4 @@
-"""`crondor preview`: the ads of submitted jobs as the schedd would store them, and whether it takes them."""
+"""`crondor preview`: show the ads of submitted jobs as the schedd would store them, and whether it accepts them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ read."""
 
 
 class PreviewRequest(NamedTuple):
-    """What the command line says."""
+    """The options."""
 
     paths: tuple[str, ...]
     pool_config: ConfigFiles | None
@@ -87,7 +87,7 @@ def command(request: PreviewRequest, diff: bool, format_: str) -> None:
     if not request.paths:
         raise usage("give at least one submit file: crondor preview FILE")
     if diff and format_ != "text":
-        raise usage("--diff is a text: leave --format out")
+        raise usage("--diff is printed as text: omit --format")
 
     if not show_all(previewed(request), format_, diff=diff):
         raise click.exceptions.Exit(1)
@@ -96,7 +96,7 @@ def command(request: PreviewRequest, diff: bool, format_: str) -> None:
 def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
     """Yield each file.
 
-    Raises CrondorError for a configuration that no schedd starts with, and UsageError for a file that cannot be read.
+    Raises CrondorError for a configuration that stops a schedd, and UsageError for an unreadable file.
     """
     access_point = read_pool(
         request.pool_config, request.surroundings.allow_dirs, request.clock, request.target, beside=request.paths
@@ -129,7 +129,7 @@ _COLOURS = {"-": "red", "+": "green"}
 
 
 def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
-    """Show everything as it is found; return whether all jobs are accepted."""
+    """Show everything as it is read; return whether all jobs are accepted."""
     is_fine = True
     data: list[results.Preview] = []
     for each in found:
@@ -148,7 +148,7 @@ def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
 
 
 def _long(file: PreviewedFile) -> None:
-    """Print the ads of the jobs, or say on stderr why none of them is stored."""
+    """Print the ads of the jobs, or on stderr why none of them is stored."""
     if file.limit is not None:
         say(_refused(file.name, file.limit), err=True)
     for each in file.jobs:
@@ -181,7 +181,7 @@ def _head(text: str) -> str:
 
 
 def _lines(jobs: PreviewedJobs, *, diff: bool) -> Iterator[str]:
-    """Yield the lines of both ads, by name: what stays, what was, and what is instead, and by which transform."""
+    """Yield the lines of both ads, by name: unchanged, old and new ones, with their transforms."""
     admission = jobs.admission
     before, after = admission.before, admission.after
     is_coloured = SCREEN.wants_colour(sys.stdout)

@@ -9,12 +9,12 @@ from crondor_cli.kit.results import Diagnostic, Result
 
 
 class Refusal(TypedDict):
-    """Why jobs are refused or warned of."""
+    """Why jobs are refused, or get a warning."""
 
-    what: Annotated[str, "what refuses or warns", ("requirement", "transform", "limit")]
+    what: Annotated[str, "the source", ("requirement", "transform", "limit")]
     knob: Annotated[str, "the knob"]
-    reason: Annotated[str, "the schedd's words; empty where it is not known"]
-    help: Annotated[str | None, "why, in other words"]
+    reason: Annotated[str, "the schedd's message; empty if it is unknown"]
+    help: Annotated[str | None, "an explanation"]
     file: Annotated[str | None, "the file that sets the knob"]
     line: Annotated[int | None, "the line, from 1"]
 
@@ -28,7 +28,7 @@ class Change(TypedDict):
 
 
 class PlacedChange(Change):
-    """An attribute that a transform changed, and where."""
+    """An attribute that a transform changed, with the line."""
 
     line: Annotated[int | None, "the line that changed it, from 1"]
 
@@ -40,20 +40,20 @@ class Step(TypedDict):
     converted: Annotated[bool, "whether it is written as a ClassAd"]
     file: Annotated[str | None, "the file that sets it"]
     line: Annotated[int | None, "the line, from 1"]
-    changes: Annotated[Iterable[PlacedChange], "what it changed"]
+    changes: Annotated[Iterable[PlacedChange], "its changes"]
 
 
 class Previewed(TypedDict):
     """Jobs with the same result."""
 
     first: Annotated[str, "ClusterId.ProcId of the first of them"]
-    count: Annotated[int, "how many they are"]
+    count: Annotated[int, "the number of these jobs"]
     line: Annotated[int | None, "the line of their queue statement, from 1"]
-    accepted: Annotated[bool, "whether they are taken"]
-    refusal: Annotated[Refusal | None, "what refuses them"]
+    accepted: Annotated[bool, "whether they are accepted"]
+    refusal: Annotated[Refusal | None, "the reason of a refusal"]
     warned_of: Annotated[Iterable[Refusal], "requirements that only warn"]
-    unsure: Annotated[Iterable[Refusal], "requirements whose answer only the schedd knows"]
-    transforms: Annotated[Iterable[Step], "the transforms that ran, in their order"]
+    unsure: Annotated[Iterable[Refusal], "requirements that depend on values only the schedd knows"]
+    transforms: Annotated[Iterable[Step], "the transforms that ran, in order"]
     changes: Annotated[Iterable[Change], "the attributes that differ in the end"]
     before: Annotated[Mapping[str, object], "the ad as condor_submit sends it"]
     after: Annotated[Mapping[str, object], "the ad as the schedd would store it"]
@@ -64,11 +64,11 @@ class Preview(TypedDict):
     """A submit file, its jobs, and whether the access point accepts them."""
 
     file: Annotated[str, "the submit file"]
-    cluster: Annotated[int, "the ClusterId that its jobs are shown with"]
-    accepted: Annotated[bool, "whether all its jobs are"]
-    refusal: Annotated[Refusal | None, "what refuses so many jobs at once"]
-    jobs: Annotated[Iterable[Previewed], "jobs that end alike, together"]
+    cluster: Annotated[int, "the ClusterId used for its jobs"]
+    accepted: Annotated[bool, "whether all its jobs are accepted"]
+    refusal: Annotated[Refusal | None, "why so many jobs at once are refused"]
+    jobs: Annotated[Iterable[Previewed], "its jobs; those with the same result together"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file"]
 
 
-RESULTS = {"preview": Result("Jobs as the access point stores them, or why not", Iterable[Preview])}
+RESULTS = {"preview": Result("Jobs as the access point stores them, or why it refuses them", Iterable[Preview])}

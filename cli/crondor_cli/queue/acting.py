@@ -1,4 +1,4 @@
-"""`crondor queue hold`, `release` and `rm`: an action on jobs of a queue that can be written."""
+"""`crondor queue hold`, `release` and `rm`: act on jobs of a writable queue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Act = Callable[[Schedd, Selection, str], Acted]
 
 
 class QueueAction(NamedTuple):
-    """An action: the word for what it does, the words for what was done, and what jobs it is not done to."""
+    """An action: its name, the words for the result, and for jobs that are not changed."""
 
     name: str
     done: str
@@ -70,7 +70,7 @@ def _act(
     action: QueueAction, jobs: tuple[str, ...], constraint: str | None, asked: QueueOptions, reason: str,
     clock: Clock, format_: str,
 ) -> None:  # fmt: skip
-    """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
+    """Act on jobs, print the result, and exit with 1 if not all selected jobs were changed."""
     chosen = selection_of(jobs, constraint, needed=True)
 
     def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
@@ -117,8 +117,8 @@ hold = acting(
     QueueAction(
         "hold",
         "held",
-        "held already",
-        "removed or completed, and not to be held",
+        "already held",
+        "removed or completed, and cannot be held",
         lambda schedd, which, reason: schedd.hold(which, Hold(reason)),
     ),
     "Put jobs of a queue on hold.",
@@ -129,7 +129,7 @@ release = acting(
     QueueAction(
         "release",
         "released",
-        "released already",
+        "already released",
         "not held",
         lambda schedd, which, reason: schedd.release(which, reason),
     ),
@@ -141,8 +141,8 @@ remove = acting(
     QueueAction(
         "rm",
         "removed",
-        "removed already: somebody else lets them go",
-        "not to be removed",
+        "already removed, but still managed by others",
+        "cannot be removed",
         lambda schedd, which, reason: schedd.remove(which, reason),
     ),
     "Remove jobs from a queue.",

@@ -1,4 +1,4 @@
-"""`crondor queue advertise`: a queue's next deferrals as attributes, in the form of a daemon's cron job."""
+"""`crondor queue advertise`: print a queue's next starts as attributes, like a daemon's cron job."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ seconds) describe the next start, CrondorNext lists the coming starts. Without a
 Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
 
 _MOST = 100
-_MOST_JOBS = 1000  # of one submit file
+_MOST_JOBS = 1000  # per submit file
 
 
 @click.command("advertise", cls=Command, example=EXAMPLE, epilog=EPILOG)
@@ -91,11 +91,11 @@ def _submitted(paths: tuple[str, ...], constraint: str | None, clock: Clock, sur
 
 
 def _jobs(request: ScheduleRequest, path: str, number: int) -> Iterator[ClassAd]:
-    """Yield the ads of one file's jobs. Raises CrondorError for very many."""
+    """Yield the ads of one file's jobs. Raises CrondorError for too many."""
     made = list(job_ads(request.read(path), cluster=number))
     count = sum(one.jobs.count for one in made)
     if count > _MOST_JOBS:
-        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        message = f"{printable(path)} has {count} jobs: at most {_MOST_JOBS} of a file are advertised"
         raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
     for one in made:
         yield from one.each(JobStatus=1)

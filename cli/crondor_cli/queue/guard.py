@@ -1,4 +1,4 @@
-"""`crondor queue guard`: DeferralTime of queued jobs on the meaning of the manual."""
+"""`crondor queue guard`: keep DeferralTime of queued jobs as the manual defines it."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def command(
         guard = Guard(schedd, zone=clock.zone, policy=policy, which=chosen)
         said: set[Diagnostic] = set()
         while not _pass(guard, clock, said, format_, apply=apply, once=once):
-            PROGRESS.hide()  # it waits, and there is no end that could come nearer
+            PROGRESS.hide()  # it waits, and no end is in sight
             time.sleep(poll)
             clock = clock._replace(now=int(time.time()))
 
 
 def _embedded(asked: QueueOptions, clock: Clock, stack: ExitStack, *, apply: bool, once: bool) -> Schedd:
-    """Open the embedded queue, for writing only where there may be something to write. Raises CrondorError."""
+    """Open the embedded queue, for writing only if it may be edited. Raises CrondorError."""
     if apply:
         return stack.enter_context(embedded_of(asked.queue, clock, waits=once))
     schedd = stack.enter_context(opened(asked, clock))
@@ -105,7 +105,7 @@ def _embedded(asked: QueueOptions, clock: Clock, stack: ExitStack, *, apply: boo
 
 
 def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, apply: bool, once: bool) -> bool:
-    """Make a pass and print it, and say whether it was the only one; one that finds no schedd is not the end."""
+    """Make and print a pass, and return whether it was the only one; a missing schedd is not the end."""
     try:
         found = guard.guard(clock.now, apply=apply)
     except Unreachable as error:
@@ -126,7 +126,7 @@ def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, ap
 
 
 def _say(found: GuardPass, said: set[Diagnostic]) -> None:
-    """Write what the guard cannot help with, once."""
+    """Print what the guard cannot correct, once."""
     new = [fault for faults in found.trouble.values() for fault in faults if fault not in said]
     show(dict.fromkeys(new))
     said.update(new)

@@ -12,18 +12,18 @@ from crondor_cli.kit.results import Acted, Diagnostic, Instant, QueueHead, Resul
 
 
 class EditResult(TypedDict):
-    """The jobs that were edited, and those that were not."""
+    """The edited jobs, and the others."""
 
-    edited: Annotated[Iterable[str], "the jobs that were edited, each a string"]
-    unchanged: Annotated[Iterable[str], "those for which `--if` does not hold"]
-    diagnostics: Annotated[Iterable[Diagnostic], "jobs that are not there"]
+    edited: Annotated[Iterable[str], "the edited jobs, as strings"]
+    unchanged: Annotated[Iterable[str], "the jobs for which `--if` is false"]
+    diagnostics: Annotated[Iterable[Diagnostic], "missing jobs"]
 
 
 class Correction(Instant):
-    """A DeferralTime that is not the manual's, and the right one."""
+    """A DeferralTime that is not the manual's, and the correct one."""
 
     job: Annotated[str, "ClusterId.ProcId"]
-    before: Annotated[int | None, "the DeferralTime that is there; null where it is no number (epoch seconds)"]
+    before: Annotated[int | None, "the present DeferralTime; null if it is not a number (epoch seconds)"]
     applied: Annotated[
         bool | None,
         "whether the time was written; null without `--apply`; false where the job had changed in the meantime",
@@ -38,10 +38,10 @@ class Trouble(TypedDict):
 
 
 class GuardResult(TypedDict):
-    """What one pass of the guard found and wrote."""
+    """The result of one pass of the guard."""
 
     now: Annotated[int, "the time of the pass (epoch seconds)"]
-    job_count: Annotated[int, "how many idle crontab jobs were looked at"]
+    job_count: Annotated[int, "the number of idle crontab jobs checked"]
     corrections: Annotated[Iterable[Correction], "the times that are not the manual's"]
     trouble: Annotated[Iterable[Trouble], "the jobs that cannot be guarded"]
 
@@ -52,7 +52,7 @@ class Job(TypedDict):
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
     cmd: Annotated[str | None, "Cmd"]
-    state: Annotated[str, "JobStatus as it left", names(JobStatus, "unknown")]
+    state: Annotated[str, "JobStatus when it left", names(JobStatus, "unknown")]
     since: Annotated[int | None, "when it entered that state (epoch seconds)"]
     reason: Annotated[str | None, "RemoveReason"]
 
@@ -67,18 +67,18 @@ class Edit(TypedDict):
     """A new DeferralTime for a job, or a hold."""
 
     job: Annotated[str, "ClusterId.ProcId"]
-    before: Annotated[int | None, "the DeferralTime that was there (epoch seconds)"]
-    time: Annotated[int | None, "the new one; null for a job to be held (epoch seconds)"]
+    before: Annotated[int | None, "the previous DeferralTime (epoch seconds)"]
+    time: Annotated[int | None, "the new one; null if the job is held (epoch seconds)"]
     local: Annotated[str | None, "the same in the zone (ISO 8601 with offset)"]
     hold_reason: Annotated[str | None, "HoldReason of a job whose schedule is invalid (code 25)"]
-    reason: Annotated[str, "what made the schedd look", Recalculation]
+    reason: Annotated[str, "why the schedd computed it", Recalculation]
 
 
 class RecalcResult(QueueHead):
-    """What the schedd's pass over its crontab jobs writes now."""
+    """The edits of the schedd's pass over its crontab jobs now."""
 
     applied: Annotated[bool, "whether `--apply` was given"]
-    edits: Annotated[Iterable[Edit], "what the pass does; with `--apply` what was written"]
+    edits: Annotated[Iterable[Edit], "the edits; with `--apply` those written"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 
@@ -88,9 +88,9 @@ class StatusJob(TypedDict):
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
     cmd: Annotated[str | None, "Cmd"]
-    state: Annotated[str, "the state; `waiting`: running with DeferralTime ahead", ScheduledState]
-    canonical: Annotated[str | None, "the crontab line; null for a deferral time, and where it cannot be read"]
-    deferral_time: Annotated[int | None, "what the ad has (epoch seconds)"]
+    state: Annotated[str, "the state; `waiting`: running, before DeferralTime", ScheduledState]
+    canonical: Annotated[str | None, "the crontab line; null for a deferral time, and if it cannot be read"]
+    deferral_time: Annotated[int | None, "the value in the ad (epoch seconds)"]
     next: Annotated[Start | None, "the next start"]
     trouble: Annotated[Iterable[Diagnostic], "what keeps it from running, or will"]
 
@@ -115,25 +115,25 @@ class Cluster(TypedDict):
 
 
 class File(Cluster):
-    """A submit file, and the jobs that were made of it."""
+    """A submit file, and its jobs."""
 
     file: Annotated[str, "the file"]
 
 
 class Clusters(TypedDict):
-    """The jobs that were made of several submit files."""
+    """The jobs of several submit files."""
 
-    files: Annotated[Iterable[File], "the files, in their order"]
+    files: Annotated[Iterable[File], "the files, in order"]
 
 
 RESULTS = {
-    "queue-edit": Result("What was edited", EditResult),
-    "queue-guard": Result("One line each: a pass", GuardResult),
+    "queue-edit": Result("The edited jobs", EditResult),
+    "queue-guard": Result("A pass per line", GuardResult),
     "queue-history": Result("The jobs that have left", HistoryResult),
-    "queue-hold": Result("What was held", Acted),
-    "queue-recalc": Result("What a pass of the schedd writes", RecalcResult),
-    "queue-release": Result("What was released", Acted),
-    "queue-rm": Result("What was removed", Acted),
+    "queue-hold": Result("The number of jobs held", Acted),
+    "queue-recalc": Result("The edits of a pass of the schedd", RecalcResult),
+    "queue-release": Result("The number of jobs released", Acted),
+    "queue-rm": Result("The number of jobs removed", Acted),
     "queue-status": Result("The scheduled jobs of a queue", StatusResult),
     "queue-submit": Result("The new jobs", Cluster | Clusters),
 }

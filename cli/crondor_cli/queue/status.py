@@ -1,4 +1,4 @@
-"""`crondor queue status`, `recalc` and `history`: the crontab and deferral jobs of a queue."""
+"""`crondor queue status`, `recalc` and `history`: list the crontab and deferral jobs of a queue."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _job(look: ScheduledJob, zone: tzinfo) -> results.StatusJob:
 
 
 def _status_rows(looks: Iterable[ScheduledJob], clock: Clock) -> Iterator[list[str]]:
-    """Yield a row for each job, and its trouble below it."""
+    """Yield a row for each job, with its trouble below."""
     for look in looks:
         job = _job(look, clock.zone)
         state, due, start = job["state"], job["deferral_time"], job["next"]
@@ -81,7 +81,7 @@ def _status_rows(looks: Iterable[ScheduledJob], clock: Clock) -> Iterator[list[s
 
 
 def _beside(full: str, other: str) -> str:
-    """Return an instant without its date where that is the date of another one."""
+    """Return a time without its date if both have the same date."""
     same = full[:14] == other[:14] and full[-5:] == other[-5:] and not full.startswith("epoch")
     return full[15:-6] if same else full
 
@@ -98,7 +98,7 @@ def _edit(edit: CronEdit, before: int | None, zone: tzinfo) -> results.Edit:
 
 
 def _print_edits(edits: list[results.Edit], clock: Clock, *, applied: bool) -> None:
-    """Print a row for each edit with the DeferralTime that was there."""
+    """Print a row for each edit with the previous DeferralTime."""
     if not edits:
         say("nothing to do: every crontab job has its time")
         return
@@ -109,7 +109,7 @@ def _print_edits(edits: list[results.Edit], clock: Clock, *, applied: bool) -> N
         rows.append([edit["job"], was, new, edit["reason"]])
         rows += [[printable(edit["hold_reason"])]] if edit["hold_reason"] is not None else []
     print_rows(["job", "was", "DeferralTime", "because"], rows)
-    say("written" if applied else "nothing is written: --apply writes it")
+    say("written" if applied else "nothing was written: use --apply")
 
 
 EXAMPLE = "crondor queue status --queue q"
@@ -156,7 +156,7 @@ def command(read: QueueReading, format_: str) -> None:
 
 
 class _Watched:
-    """Hands jobs on, and remembers whether one had trouble."""
+    """Passes jobs on, and records whether one had trouble."""
 
     def __init__(self, looks: Iterable[ScheduledJob]) -> None:
         self._looks = looks
@@ -224,7 +224,7 @@ def recalc(
 
 
 def _apply(asked: QueueOptions, clock: Clock, edits: list[CronEdit]) -> list[CronEdit]:
-    """Write edits where their jobs are idle still, and return those that were written. Raises CrondorError."""
+    """Write edits whose jobs are still idle, and return those written. Raises CrondorError."""
     if asked.kind == "queue":
         with embedded_of(asked.queue, clock) as schedd:
             return schedd.apply(edits)

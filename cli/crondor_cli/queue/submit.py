@@ -1,4 +1,4 @@
-"""`crondor queue submit` and `edit`: jobs into a queue, and attributes of jobs in it."""
+"""`crondor queue submit` and `edit`: submit jobs to a queue, and edit their attributes."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def halfway(done: Callable[[ScheddError | None], list[str]], doubtful: Callable[[], str]) -> Iterator[None]:
-    """Make changes one by one inside this block, and say what was done where it ends before the last of them.
+    """Make changes one by one in this block, and report those made if it ends early.
 
-    ``done`` says so in sentences, also of an error; ``doubtful`` what was asked for last: nobody has heard what became
-    of it where Ctrl-C ends it. Raises ScheddError, which has it in it.
+    ``done`` returns them as sentences, perhaps about an error; ``doubtful`` describes the last request, whose result is
+    unknown after Ctrl-C. Raises ScheddError, extended with this report.
     """
     try:
         yield
@@ -52,11 +52,11 @@ def halfway(done: Callable[[ScheddError | None], list[str]], doubtful: Callable[
         said = done(error)
         if not said:
             raise
-        warned = _warning(f"before that {'; '.join(said)}", "that is not undone")
+        warned = _warning(f"before that {'; '.join(said)}", "this is not undone")
         raise ScheddError((*error.diagnostics, warned)) from None
     except KeyboardInterrupt:
         before = "; ".join(done(None)) or "nothing done before"
-        show([_warning(f"interrupted: {before}; {doubtful()}", "what was done is not undone: look with condor_q")])
+        show([_warning(f"interrupted: {before}; {doubtful()}", "earlier changes remain: check with condor_q")])
         raise
 
 
@@ -64,7 +64,7 @@ def _warning(message: str, hint: str) -> Diagnostic:
     return Diagnostic("schedd-halfway", message, Severity.WARNING, help=hint)
 
 
-MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
+MOST = 100_000  # jobs of one file; more are probably a typo
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -112,7 +112,7 @@ def command(
 ) -> None:
     """Submit the jobs of files to a queue; - reads standard input."""
     if not paths:
-        raise usage("name a submit file: crondor queue submit FILE")
+        raise usage("give a submit file: crondor queue submit FILE")
     held: list[CronEdit] = []
     if asked.kind == "live":
         files = [_read(path, append, clock, surroundings) for path in paths]
@@ -135,10 +135,10 @@ def command(
 
 
 def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
-    """Submit to a live schedd, which gives each job a cluster of its own.
+    """Submit to a live schedd, which gives each job its own cluster.
 
-    Raises CrondorError before any is there, and ScheddError, which says what was submitted where it ends halfway, as is
-    said after Ctrl-C.
+    Raises CrondorError before the first submission, and ScheddError with the jobs submitted so far if it fails in
+    between; after Ctrl-C they are also reported.
     """
     made = [_without_cluster(file) for file in files]
     there: list[JobId] = []
@@ -155,27 +155,27 @@ def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
 
 
 def _without_cluster(file: SubmitFile) -> list[ClassAd]:
-    """Return a file's ads, which may not say the cluster's number: it is not known before. Raises CrondorError."""
+    """Return a file's ads; they must not contain the cluster's number, which is not known yet. Raises CrondorError."""
     ads, others = _ads(file, 1), _ads(file, 2)
     for ad, other in zip(ads, others, strict=True):
         named = [name for name in ad if name != "ClusterId" and ad[name] != other[name]]
         if named:
             message = f"{named[0]} contains the cluster number, which a live schedd assigns after the ad is made"
-            hint = "leave $(Cluster) out, or use condor_submit"
+            hint = "omit $(Cluster), or use condor_submit"
             raise CrondorError(Diagnostic("submit-cluster", message, span=file.source.span(0, 0), help=hint))
-        for name in ("Owner", "User"):  # the schedd says whose it is
+        for name in ("Owner", "User"):  # the schedd sets the owner
             del ad[name]
     return ads
 
 
 def _clusters_text(jobs: Sequence[JobId]) -> str:
-    """Name the clusters of jobs, of which there is one at least."""
+    """Return the clusters of jobs as text; there is at least one job."""
     clusters = sorted({job.cluster for job in jobs})
     return f"clusters {clusters[0]} to {clusters[-1]}" if len(clusters) > 1 else f"cluster {clusters[0]}"
 
 
 class _Cluster(NamedTuple):
-    """What became of a submit file."""
+    """The result of submitting a file."""
 
     name: str
     jobs: list[JobId]
@@ -183,7 +183,7 @@ class _Cluster(NamedTuple):
     is_held: bool
 
     def __str__(self) -> str:
-        """Say how many jobs came into the queue."""
+        """Return the number of jobs submitted, as text."""
         count = plural(len(self.jobs), "job")
         return f"{count} submitted to {_clusters_text(self.jobs)}" if self.jobs else "no job submitted"
 
@@ -195,7 +195,7 @@ def _data(made: _Cluster) -> results.Cluster:
 
 
 def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cluster:
-    """Put together what there is to say of a file's jobs, of which some may be held."""
+    """Return the result for a file's jobs, some of which may be held."""
     made = set(jobs)
     ours = [edit for edit in held if edit.job in made]
     names = ((key, file.name(key)) for key in file.keys)
@@ -211,7 +211,7 @@ def _read(path: str, append: tuple[str, ...], clock: Clock, surroundings: Surrou
 
 
 def _clusters(files: list[SubmitFile], first: int) -> list[list[ClassAd]]:
-    """Return the ads of each file, a cluster each; what is wrong with one is known before any job is in the queue."""
+    """Return the ads of each file, one cluster each; all faults are found before any job is in the queue."""
     found: list[list[ClassAd]] = []
     for file in files:
         found.append(_ads(file, first))
@@ -222,8 +222,8 @@ def _clusters(files: list[SubmitFile], first: int) -> list[list[ClassAd]]:
 def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
     """Return the ads of a file's jobs in a cluster, in order. Raises InvalidSubmit, CrondorError for too many jobs."""
     if file.job_count > MOST:
-        message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor puts into a queue at once"
-        raise CrondorError(Diagnostic("submit-many", message, help="queue fewer"))
+        message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor submits at once"
+        raise CrondorError(Diagnostic("submit-many", message, help="queue fewer jobs"))
     ads: list[ClassAd] = []
     owner = getpass.getuser()
     own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
@@ -231,7 +231,7 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
     for made in made_of:
         if "ProcId" not in made.ad:
             message = "these jobs are materialized later (max_materialize, max_idle), which no embedded queue does"
-            raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="leave the command out"))
+            raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="omit the command"))
         for name, value in own.items():
             if name not in made.ad:
                 made.ad.set(name, value)
@@ -242,10 +242,10 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
 def changed(
     queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], request: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return what ``direct`` does to the queue, or what a running session answers to the request for the same.
+    """Return the result of ``direct`` in the queue, or the answer of a running session to the same request.
 
-    Where nobody can be asked it waits some seconds for the queue. Raises CrondorError; QueueLocked where somebody else
-    has the queue.
+    If there is no session, it waits some seconds for the queue. Raises CrondorError; QueueLocked if another process has
+    the queue.
     """
     with suppress(QueueLocked), embedded_of(queue, clock, waits=False) as schedd:
         return direct(schedd)
@@ -338,14 +338,14 @@ def edit(
 def _edit_live(
     asked: QueueOptions, chosen: Selection, condition: str, values: Mapping[str, Expression]
 ) -> dict[str, list[str]]:
-    """Let a live schedd do it, job by job. Raises ScheddError, which says what was set where it ends halfway."""
+    """Edit jobs in a live schedd, one by one. Raises ScheddError, with the edits made if it fails in between."""
     said: dict[str, list[str]] = {"edited": [], "unchanged": []}
     with live_of(asked) as schedd:
         said["missing"] = missing_of(schedd, chosen)
         found = [job for job in map(job_id, schedd.jobs(chosen, ["ClusterId"])) if job is not None]
 
         def at() -> JobId:
-            """Return the job that comes after those that were asked for."""
+            """Return the job after those edited."""
             return found[len(said["edited"]) + len(said["unchanged"])]
 
         def done(error: ScheddError | None) -> list[str]:
@@ -359,7 +359,7 @@ def _edit_live(
 
 
 def _done(edited: list[str], job: JobId, error: ScheddError | None) -> list[str]:
-    """Say what was set before the end: of the jobs that were edited, and of the one that an error is about."""
+    """Return the edits made so far, as sentences: of complete jobs, and of the job with an error."""
     shown = ", ".join(edited[:_SHOWN]) + (" ..." if len(edited) > _SHOWN else "")
     done = [f"{plural(len(edited), 'job')} edited ({shown})"] if edited else []
     if isinstance(error, PartlyEdited):
@@ -368,7 +368,7 @@ def _done(edited: list[str], job: JobId, error: ScheddError | None) -> list[str]
 
 
 def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
-    """Read ``NAME=EXPR``; all faults are one usage error."""
+    """Parse ``NAME=EXPR``; all faults are one usage error."""
     values: dict[str, Expression] = {}
     faults: list[CrondorError] = []
     for edit in edits:
@@ -385,8 +385,8 @@ def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
 
 
 def _without_edits(jobs: tuple[str, ...]) -> str:
-    """Say that no attribute is set; condor_qedit takes a name and a value as words, and many type an assignment."""
+    """Return the error for missing edits; condor_qedit takes name and value as words, and many type an assignment."""
     meant = next((word for word in jobs if "=" in word), None)
     if meant is None and len(jobs) > 2:
         meant = f"{jobs[1]}={jobs[2]}"
-    return f"name what is set: --set {quote(printable(meant)) if meant else 'NAME=EXPR'}"
+    return f"give an attribute to set: --set {quote(printable(meant)) if meant else 'NAME=EXPR'}"

@@ -82,7 +82,7 @@ def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:
     """Yield each job's ad. Raises InvalidSubmit, and CrondorError for too many jobs or late ones."""
     if file.job_count > MOST:
         message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor runs at once"
-        raise CrondorError(Diagnostic("run-many", message, help="queue fewer"))
+        raise CrondorError(Diagnostic("run-many", message, help="queue fewer jobs"))
     for made in job_ads(file, in_order=True, cluster=cluster):
         queue = made.jobs.queue
         if "ProcId" not in made.ad:
