@@ -75,10 +75,10 @@ def test_what_is_shown_for_a_number_reads_back_as_it(epoch: int, zone: str) -> N
         ("1234", "the number `1234` alone may mean"),
         ("1795239000000", "thirteen are milliseconds"),
         ("2027-03-28 02:30", "does not exist here"),
-        ("31 feb 2027", "no date of the calendar"),
+        ("31 feb 2027", "not a date of the calendar"),
         ("", "the time is missing"),
         ("two hours", "`two` is not a word of a time"),
-        ("2027-02-30", "no date of the calendar"),
+        ("2027-02-30", "not a date of the calendar"),
         ("9999-01-01", "outside 1970 to 2200"),
     ],
 )

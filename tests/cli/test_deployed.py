@@ -206,7 +206,7 @@ def test_a_conversion_of_a_tree_is_tried(folder: Path) -> None:
     found = crondor("route", "convert", *ENTRYPOINT)
     assert found.status == 0
     assert "   default_queue = grid\n" in found.out
-    assert found.err.endswith("no difference\n")
+    assert found.err.endswith("no differences\n")
     data = crondor("route", "convert", *ENTRYPOINT, "--format", "json").data
     assert (data["verified"]["differences"], data["transforms"]) == (0, [])
     live = crondor("route", "apply", "--legacy", *ENTRYPOINT, "--ads", "jobs.ads")

@@ -86,7 +86,7 @@ def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:
         (["*/5 * * * *"], "'*/5 * * * *' is not a file: put a crontab line in quotes after --crontab"),
         (["@daily"], "'@daily' is not a file: put a crontab line in quotes after --crontab: crondor "),
         (["30", "2", "*", "*", "*"], "'30' is not a file: put a crontab line in quotes after --crontab"),
-        (["--crontab", "0", "6", "*", "*", "1"], "a crontab line goes in quotes after --crontab"),
+        (["--crontab", "0", "6", "*", "*", "1"], "put a crontab line in quotes after --crontab"),
     ],
 )
 @pytest.mark.parametrize("command", ["next", "next --previous"])

@@ -514,7 +514,7 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
         (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
         (["--hour", "5"], "give the schedule in one way"),
-        (["0 7 * * *"], "a crontab line goes in quotes after --crontab"),
+        (["0 7 * * *"], "put a crontab line in quotes after --crontab"),
     ],
 )
 def test_wrong_usage(arguments: list[str], said: str) -> None:

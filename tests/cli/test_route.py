@@ -154,7 +154,7 @@ def test_findings_are_shown_as_those_of_check(bad: str) -> None:
     """With the line underlined, and a count at the end."""
     result = crondor("route", "check", "--config", bad)
     assert result.status == 1
-    assert f"{bad}:7:3: error: route Site1 is rejected: FROB is not a valid transform keyword [CRN612]\n" in result.out
+    assert f"{bad}:7:3: error: route Site1 is left out: FROB is not a valid transform keyword [CRN612]\n" in result.out
     assert result.lines[-1] == "1 file checked: 2 errors"
 
 

@@ -50,7 +50,7 @@ def test_route_diff_proves_a_conversion(tmp_path: Path) -> None:
     """Nothing differs where nothing is said; where something is, it is shown."""
     before, after = tmp_path / "before.conf", tmp_path / "after.conf"
     entry = '[ Name = "A"; TargetUniverse = 5; Requirements = RequestMemory < limit; limit = 8000; eval_set_N = %s ]'
-    for value, differences, status in (("RequestCpus * limit", "no difference", 0), ("TARGET.X", "1 difference", 1)):
+    for value, differences, status in (("RequestCpus * limit", "no differences", 0), ("TARGET.X", "1 difference", 1)):
         before.write_text(f"JOB_ROUTER_ENTRIES = {entry % value}\n")
         converted = crondor("route", "convert", "--config", str(before), "-o", str(after), "--force")
         assert converted.err.endswith(f"through the old routes and the new: {differences}\n")

@@ -82,7 +82,7 @@ def test_a_schedd_that_refuses_every_job_is_a_finding(stand_in: StandIn) -> None
     (one,) = (line for line in found.lines if "could not be claimed" in line)
     assert "the request to the schedd failed" in one
     assert "QUEUE_SUPER_USERS" in one
-    assert one.endswith("; so for 2 more")
+    assert one.endswith("; the same for 2 more")
     stand_in.fail(*[("edit", "Unable to edit jobs matching constraint")] * 2)
     assert run().status == 0
 

@@ -106,8 +106,8 @@ def test_what_is_left_out_is_said() -> None:
     )
     found = run("--once")
     assert (found.status, found.out) == (0, "")
-    assert "routes.conf:4:32: error: route Site1 is rejected: invalid REQUIREMENTS" in found.err
-    assert "route Site2 is rejected: " in found.err
+    assert "routes.conf:4:32: error: route Site1 is left out: invalid REQUIREMENTS" in found.err
+    assert "route Site2 is left out: " in found.err
     found = run()
     assert (found.status, found.out) == (2, "")
     assert "--now is for --once and --dry-run" in found.err
@@ -208,7 +208,7 @@ def test_a_bad_configuration_does_not_end_a_router(router: subprocess.Popen[byte
             (folder / "routes.conf").write_bytes(text)
         router.send_signal(signal.SIGHUP)
         said = b""
-        while b"stays as it was" not in said:
+        while b"is unchanged" not in said:
             line = router.stderr.readline()
             assert line, said
             said += line

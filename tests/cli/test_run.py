@@ -298,7 +298,7 @@ def test_ctrl_c_lets_programs_end(tmp_path: Path) -> None:
     with started(tmp_path, "--spec", path.name) as running:
         wait_for(tmp_path / "started")
         running.send_signal(signal.SIGINT)
-        wait_to_hear(running, b"ending: 1 program runs still")
+        wait_to_hear(running, b"ending: 1 program still runs")
         (tmp_path / LET_GO).touch()
         _, err = running.communicate(timeout=SLOWEST)
     assert b"1 idle in .crondor" in err

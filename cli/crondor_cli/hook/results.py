@@ -69,6 +69,6 @@ class RunResult(TypedDict):
 
 
 RESULTS = {
-    "hook-daemon-cron": Result("An event per line, or an ad at the end", Event | Added),
+    "hook-daemon-cron": Result("One line each: an event, or an ad at the end", Event | Added),
     "hook-run": Result("A call of a hook, and its consequence", RunResult),
 }

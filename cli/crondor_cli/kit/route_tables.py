@@ -60,7 +60,7 @@ def show_faults(table: RoutingTable) -> None:
     for rejected in table.rejected:
         for each in rejected.diagnostics:
             if each.severity is Severity.ERROR:
-                show([replace(each, message=f"route {rejected.name} is rejected: {each.message}")])
+                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
     show(as_warnings(table.circles))
 
 

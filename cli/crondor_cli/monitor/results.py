@@ -33,4 +33,4 @@ class MonitorResult(TypedDict):
     trouble: Annotated[Iterable[Diagnostic], "what keeps the job from running, or will"]
 
 
-RESULTS = {"monitor": Result("A due time per line", MonitorResult)}
+RESULTS = {"monitor": Result("One line each: a due time", MonitorResult)}

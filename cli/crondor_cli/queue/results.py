@@ -128,7 +128,7 @@ class Clusters(TypedDict):
 
 RESULTS = {
     "queue-edit": Result("The edited jobs", EditResult),
-    "queue-guard": Result("A pass per line", GuardResult),
+    "queue-guard": Result("One line each: a pass", GuardResult),
     "queue-history": Result("The jobs that have left", HistoryResult),
     "queue-hold": Result("The number of jobs held", Acted),
     "queue-recalc": Result("The edits of a pass of the schedd", RecalcResult),

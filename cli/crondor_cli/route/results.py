@@ -623,7 +623,7 @@ RESULTS = {
     "route-plan": Result("The coming runs, and the route of each", PlanResult),
     "route-q": Result("The routed jobs; with -S their summary", Jobs | Summary),
     "route-rm": Result("The number of jobs removed", Removed),
-    "route-run": Result("A log entry per line", Entry | Stays),
+    "route-run": Result("One line each: an entry of the log", Entry | Stays),
     "route-show": Result("The routing table", ShowResult),
     "route-status": Result("The state of routes and jobs", StatusResult),
     "route-test": Result("The results of tests of routes", TestResult),

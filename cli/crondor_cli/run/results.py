@@ -23,4 +23,4 @@ class RunResult(TypedDict):
     reason: NotRequired[Annotated[str, "why; only if there is a reason"]]
 
 
-RESULTS = {"run": Result("An event per line", RunResult)}
+RESULTS = {"run": Result("One line each: an event", RunResult)}
