@@ -50,7 +50,7 @@ def test_a_waiting_run_leaves_no_picture(tmp_path: Path) -> None:
     seen = interrupted(tmp_path, "run", "job.sub", at=("waits for",))
     assert seen.status == 0
     assert seen.screen[0].endswith("  1.0    job.sub:4  submitted")
-    assert seen.screen[1:] == ["1 idle in .crondor/job.sub: crondor run goes on with it"]
+    assert seen.screen[1:] == ["1 idle in .crondor/job.sub: crondor run continues with it"]
 
 
 def test_a_picture_with_wide_letters_goes_too(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_a_run_is_not_repeated_within_its_window(tmp_path: Path) -> None:
     """Not by the same session begun again, not by the file submitted once more."""
     path = job(tmp_path, LASTING, *at(0))
     assert run(tmp_path, path.name, kill=POINTS["before its records go"]).status == -signal.SIGKILL
-    assert "the killed session is over" in run(tmp_path, path.name).err
+    assert "the earlier session is over" in run(tmp_path, path.name).err
     assert "1 job of job.sub already ran at this deferral_time" in run(tmp_path, path.name).err
     assert len(lines_of(tmp_path / "started")) == 1
 
@@ -446,7 +446,7 @@ def test_a_slip_is_said(tmp_path: Path) -> None:
     path = job(tmp_path, LASTING, "cron_minutes = 3")
     ended = run(tmp_path, path.name, "--until", "2001-01-01")
     assert "did you mean cron_minute?" in ended.err
-    assert "--until 2001-01-01 is over" in ended.err
+    assert "--until 2001-01-01 is past" in ended.err
     assert not (tmp_path / "started").exists()
 
 
@@ -492,7 +492,7 @@ def test_what_cannot_run_is_refused(lines: list[str], said: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name a submit file"),
+        ([], "give a submit file"),
         (["--spec", "-"], "needs --state DIR"),
         (["--spec", "nothing-here.sub"], "cannot read"),
         (["--spec", "x.sub", "--until", "someday"], "someday"),
