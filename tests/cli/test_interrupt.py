@@ -68,7 +68,7 @@ def test_two_of_them_end_what_runs(tmp_path: Path, term: str) -> None:
     submit(tmp_path, "executable = /bin/sleep", "arguments = 1000", "deferral_time = 1", "deferral_window = 4000000000")
     seen = interrupted(tmp_path, "run", "job.sub", at=("started", "ending:"), term=term)
     assert seen.status == 130
-    assert [line for line in seen.screen if line.startswith(("ending", "left"))] == [
+    assert [line for line in seen.screen if line.startswith(("ending", "ended"))] == [
         "ending: 1 program still runs; another Ctrl-C ends it at once",
         "ended at once",
     ]
