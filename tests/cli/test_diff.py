@@ -78,7 +78,7 @@ def test_one_schedule_is_compared_in_two_dialects() -> None:
     at 06:00 on Mondays
   zone          Europe/Berlin (from --tz; must be the submit host's zone)
 
-  relation      none: the htcondor dialect is not a set of times, since its answers depend on when it is asked
+  relation      none: the htcondor dialect is not a set of times: its answers depend on when it is asked
   first common  Mon 2026-11-23 06:00 +0100, in 2 d 11 h
 
   The first 2 times that only one of them has:

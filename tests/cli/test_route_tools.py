@@ -182,7 +182,7 @@ def test_hostile_ads_are_shown_as_text(arguments: tuple[str, ...]) -> None:
         (("q", "-af:z", "A"), "does not know the option"),
         (("q", "-af"), "needs attributes"),
         (("q", "-frobnicate"), "No such option"),
-        (("rm",), "say which"),
+        (("rm",), "select jobs"),
         (("rm", "-constraint", "x) || (true"), "--constraint:1"),
         (("rm", "1.x"), "not a job number"),
         (("history", "--days", "nan"), "number of days"),

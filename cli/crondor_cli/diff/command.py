@@ -364,7 +364,7 @@ def _relation(row: results.Pair, c: Comparison) -> list[str]:
     elif relation is None:
         if any(side.spec is None for side in c.sides):
             return []
-        text = "none: the htcondor dialect is not a set of times, since its answers depend on when it is asked"
+        text = "none: the htcondor dialect is not a set of times: its answers depend on when it is asked"
     elif relation["wall_clock"] == relation["zone"]:
         text = _RELATIONS[relation["zone"]]
     else:
