@@ -66,7 +66,7 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
     multiples of the step, whatever the range begins with
       write:  cron_day_of_month = 1,4,7,10
 
-  Clock changes until 2027-12-31 that touch the schedule:
+  Clock changes until 2027-12-31 that affect the schedule:
     Sun 2027-03-28, forward 1 h: 02:00 to 03:00 is skipped
       compatible, real schedd  03:30 +0200
       debian                   03:00 +0200
@@ -385,7 +385,7 @@ def test_a_clock_change_beside_the_time_is_shown() -> None:
     result = explain("30 2 * * *", "--at", "2027-03-28 03:30", "--policy", "skip")
     assert result.out.endswith(
         """
-  Beside a clock change:
+  Near a clock change:
     Sun 2027-03-28, forward 1 h: 02:00 to 03:00 is skipped
       compatible        03:30 +0200
       debian            03:00 +0200
@@ -511,7 +511,7 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
     [
         (["--at", "soonish"], "--at:1:1: error"),
         (["--until", "yesterday"], "--until is not later than now"),
-        (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
+        (["--until", "tomorrow", "--at", "tomorrow"], "--until is for coming clock changes"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
         (["--hour", "5"], "give the schedule in one way"),
         (["0 7 * * *"], "put a crontab line in quotes after --crontab"),
