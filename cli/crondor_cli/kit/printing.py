@@ -324,7 +324,11 @@ def _summary(result: ChosenReports) -> str:
         return f"{checked} checked: " + (f"no new findings; {known} in the baseline" if known else "nothing found")
     found = ", ".join(plural(count[severity], severity.value) for severity in Severity if count[severity])
     cured = f"; {_FIXABLE} {cures[True]} fixable with --fix" if cures[True] else ""
-    more = f"{',' if cured else ';'} {cures.total()} with --fix --unsafe" if cures[False] else ""
+    more = (
+        f"{',' if cured else ';'} {cures.total()} {'' if cured else 'fixable '}with --fix --unsafe"
+        if cures[False]
+        else ""
+    )
     quiet = f"; {known} more in the baseline" if known else ""
     return f"{checked} checked: {found}{cured}{more}{quiet}"
 
