@@ -13,7 +13,7 @@ from crondor.classad import Format, write_ads
 from crondor.classad.ad import ClassAd
 from tests.cli.running import NOW, Result, crondor
 
-COUNT = 60
+COUNT = 30
 FORMS = [Format.LONG, Format.NEW, Format.PRETTY, Format.JSON, Format.JSON_LINES, Format.XML]
 CONFIG = """\
 JOB_ROUTER_ROUTE_NAMES = Site

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.cli.running import ROOT
-from tests.lsp.client import place, serving
+from tests.lsp.client import Client, place, serving
 
 EDITS = int(os.environ.get("CRONDOR_EDITS", "100"))
 OF_A_TEXT = 50
@@ -87,31 +87,30 @@ def position(text: str, at: int) -> tuple[int, int]:
     return line, len(before[before.rfind("\n") + 1 :].encode("utf-16-le", "surrogatepass")) // 2
 
 
-def test_random_edits_leave_the_findings_of_a_fresh_server() -> None:
+def test_random_edits_leave_the_findings_of_a_fresh_server(client: Client) -> None:
     """With questions in between, each of which is answered."""
     dice = random.Random(SEED)  # noqa: S311 - which edits, no secret
     choices = texts()
     ends: list[tuple[str, str, list[dict[str, Any]]]] = []
-    with serving() as client:
-        for number in range(max(1, EDITS // OF_A_TEXT)):
-            name, text = dice.choice(choices)
-            path = f"/edited/{number}/{name}"
-            uri = client.open(path, text)
-            version = 1
-            for change, text in edits(text, dice):  # noqa: B020 - the text goes on
-                version += 1
-                client.change(uri, version, change)
-                if version % 10 == 0:
-                    where = position(text, dice.randrange(len(text) + 1))
-                    for method in ("hover", "completion", "definition"):
-                        client.about(method, uri, *where)
-                    client.about("semanticTokens/full", uri)
-                    client.about("documentSymbol", uri)
-                    client.about("foldingRange", uri)
-                if version > OF_A_TEXT:
-                    break
-            ends.append((path, text, client.diagnostics(uri, version)))
-            client.close(uri)
+    for number in range(max(1, EDITS // OF_A_TEXT)):
+        name, text = dice.choice(choices)
+        path = f"/edited/{number}/{name}"
+        uri = client.open(path, text)
+        version = 1
+        for change, text in edits(text, dice):  # noqa: B020 - the text goes on
+            version += 1
+            client.change(uri, version, change)
+            if version % 10 == 0:
+                where = position(text, dice.randrange(len(text) + 1))
+                for method in ("hover", "completion", "definition"):
+                    client.about(method, uri, *where)
+                client.about("semanticTokens/full", uri)
+                client.about("documentSymbol", uri)
+                client.about("foldingRange", uri)
+            if version > OF_A_TEXT:
+                break
+        ends.append((path, text, client.diagnostics(uri, version)))
+        client.close(uri)
     with serving() as fresh:
         for path, text, found in ends:
             assert fresh.diagnostics(fresh.open(path, text)) == found, (path, text)

@@ -21,7 +21,7 @@ from tests.soak.routing import ROUTES, Turnover
 from tests.soak.watched import SIX, clock_at, watched
 
 JOBS, TURN_OVER, CLUSTER = 50, 10, 10
-EARLY, LATE = range(64, 84, 4), range(144, 164, 4)  # minutes; a removed job is remembered for an hour
+EARLY, LATE = range(64, 84, 4), range(108, 128, 4)  # minutes; a removed job is remembered for an hour
 MORE = 1.05
 
 
