@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -14,16 +16,23 @@ collect_ignore = [
 ]
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Client]:
-    """Return a client of a server that many tests share."""
-    capabilities = {"textDocument": {"rename": {"prepareSupport": True}}, "workspace": {"applyEdit": True}}
-    with serving(capabilities=capabilities) as found:
-        yield found
+_CAPABILITIES = {"textDocument": {"rename": {"prepareSupport": True}}, "workspace": {"applyEdit": True}}
+_running = ExitStack()
+_clients: list[Client] = []
 
 
 @pytest.fixture
-def client(server: Client) -> Iterator[Client]:
-    """Return the same for one test, which finds no text open and leaves none."""
-    yield server
-    server.close_all()
+def client() -> Iterator[Client]:
+    """Return a client of a server that the tests of this folder share; each finds no text open, and leaves none."""
+    if not _clients:
+        _clients.append(_running.enter_context(serving(capabilities=_CAPABILITIES)))
+    yield _clients[0]
+    _clients[0].close_all()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """End the server with the last test of this folder: what is forked elsewhere has none of its threads."""
+    if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+        _clients.clear()
+        _running.close()
