@@ -13,7 +13,7 @@ from tests.soak.watched import SIX, clock_at, watched
 
 NEVER = Rotation(1 << 40, 1 << 40, 1 << 40)
 ALWAYS = Rotation(0, 0, 0)
-MINUTES = 21
+MINUTES = 15
 CLUSTERS, JOBS = 2, 10  # jobs of a cluster, which have a user log in common
 
 Told = list[tuple[object, ...]]
