@@ -209,10 +209,9 @@ def test_a_folder_that_is_allowed_is_read(folder: Path) -> None:
 
 HEAVY = {
     "doubling": "".join(f"a{n + 1} = $(a{n})$(a{n})\n" for n in range(64)) + "a0 = x\ncron_minute = $(a64)\nqueue\n",
-    "deep": "".join(f"a{n} = $(a{n + 1})\n" for n in range(5_000)) + "cron_minute = $(a0)\nqueue\n",
+    "deep": "".join(f"a{n} = $(a{n + 1})\n" for n in range(2_000)) + "cron_minute = $(a0)\nqueue\n",
     "circle": "a = $(b)\nb = $(a)\ncron_minute = $(a)\nqueue\n",
     "many jobs": "cron_minute = 0\nqueue 2000000000\n",
-    "different jobs": "cron_minute = $(Process)\nqueue 2000000000\n",
     "brackets": "on_exit_remove = " + "(" * 20_000 + "\ncron_minute = 0\nqueue\n",
     "brackets in requirements": "requirements = formatTime" + "(" * 20_000 + "\ncron_minute = 0\nqueue\n",
     "items": "cron_minute = " + ",".join(["60"] * 20_000) + "\nqueue\n",
@@ -225,8 +224,6 @@ HEAVY = {
     "policies": "on_exit_remove = " + " && ".join(["ExitCode == 3"] * 1000) + "\ncron_minute = 0\nqueue\n",
     "texts that double": "".join(f"+a{n} = strcat(a{n + 1}, a{n + 1})\n" for n in range(60))
     + '+a60 = "xxxxxxxx"\ncron_minute = 0\non_exit_remove = size(a0) == -1\nqueue\n',
-    "numbers that double": "".join(f"+a{n} = a{n + 1} + a{n + 1}\n" for n in range(60))
-    + "+a60 = 1\ndeferral_time = a0\nqueue\n",
     "attributes in a row": "".join(f"+a{n} = a{n + 1}\n" for n in range(300))
     + "deferral_time = a0 + $(Process)\nqueue 5000\n",
     "clauses": "cron_minute = 0\ncron_day_of_week = 1\n"

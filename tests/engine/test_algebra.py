@@ -190,15 +190,15 @@ def test_the_small_calendar_is_the_library_s() -> None:
 def test_every_pair_subset_and_meaning() -> None:
     """One of a pair is a subset of the other, and has the same meaning, where the bits say so."""
     subsets = same = 0
-    for a, b in product(some(members(), 25), members()):
+    for a, b in product(some(members(), 15), members()):
         expected = a.instants & ~b.instants == 0
         assert is_subset(a.spec, b.spec) == expected, (a.spec, b.spec)
         subsets += expected
         expected = a.instants == b.instants
         assert same_meaning(a.spec, b.spec) == expected, (a.spec, b.spec)
         same += expected
-    assert subsets > 400  # both answers are common
-    assert same > 40
+    assert subsets > 240  # both answers are common
+    assert same > 24
 
 
 START = at("2026-11-20T00:00")
@@ -220,7 +220,7 @@ def later() -> list[tuple[Recurrence, int]]:
 def test_every_pair_first_collision() -> None:
     """The first common bit is the first collision; where there is none, there is none until 2200 ends."""
     none = 0
-    for (a, ours), (b, theirs) in product(some(later(), 12), later()):
+    for (a, ours), (b, theirs) in product(some(later(), 8), later()):
         both = ours & theirs
         expected = START + instant_of(lowest(both)) if both else None
         assert first_collision(a, b, START) == expected, (a.spec, b.spec)

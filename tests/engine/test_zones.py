@@ -76,9 +76,9 @@ def _seconds(offset: timedelta | None) -> int:
 def test_every_zone_from_1970_to_2110() -> None:
     """The stretches of each zone change exactly where the database says, and nowhere else."""
     tables: dict[Changes, list[str]] = {}
-    for name in some(sorted(zoneinfo.available_timezones()), 60):
+    for name in some(sorted(zoneinfo.available_timezones()), 40):
         tables.setdefault(changes_of_table(name), []).append(name)
-    assert len(tables) > 40
+    assert len(tables) > 25
     wrong = [names for table, names in tables.items() if changes_of_zone(Zone(ZoneInfo(names[0]))) != table]
     assert wrong == []
 

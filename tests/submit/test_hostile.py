@@ -188,12 +188,12 @@ def test_long_lists_cost_little_beside_their_text() -> None:
     assert items.lines == len(items) == 20_000
 
 
-def test_a_million_rows_that_agree_are_one_group() -> None:
+def test_many_rows_that_agree_are_one_group() -> None:
     """Jobs come lazily, equal ones together; those that differ are refused past the limit, at once."""
-    text = "cron_minute = 5\nqueue a,b from (\n" + "1 2\n" * 1_000_000 + ")\n"
+    text = "cron_minute = 5\nqueue a,b from (\n" + "1 2\n" * 200_000 + ")\n"
     file = read_submit(Source(text))
     (group,) = file.groups(("cron_minute",))
-    assert group.count == file.job_count == 1_000_000
+    assert group.count == file.job_count == 200_000
     text = "cron_minute = $(a)$(Process)\nqueue a,b from (\n" + "1 2\n" * 10_000 + ")\n"
     with pytest.raises(InvalidSubmit, match="at most 1000 jobs one by one"):
         list(read_submit(Source(text)).groups(("cron_minute",), limit=1000))
