@@ -333,7 +333,7 @@ _NOT_WRITTEN: Final = {
     Left.PART: "this transaction cannot be written completely; the part written cannot be removed, but does not count",
     Left.UNKNOWN: "this transaction may or may not be in the log: the disk has confirmed neither",
 }
-_KEPT: Final = "; its removed jobs are already in the history"
+_IN_HISTORY: Final = "; its removed jobs are already in the history"
 _PIECE: Final = 1 << 20  # bytes written at once in a compaction
 
 
@@ -493,7 +493,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             if isinstance(error, QueueIO) or not isinstance(error, OSError):
                 raise
             hint = _OPEN_AGAIN if end.broken or kept else None
-            raise self._refused(_NOT_WRITTEN[end.left] + _KEPT * bool(kept), error, hint) from error
+            raise self._refused(_NOT_WRITTEN[end.left] + _IN_HISTORY * bool(kept), error, hint) from error
 
     def _apply(self, records: list[Record]) -> tuple[AdChange, ...]:
         """Apply what is on disk to memory, and return the changes if there are subscribers."""

@@ -1,4 +1,4 @@
-"""`crondor classad convert`: ads from one form into another."""
+"""`crondor classad convert`: convert ads from one form to another."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(file: str, to: str, from_: str | None, order: str, out: str, lenient
     def report(found: Diagnostic) -> None:
         faults.append(found)
         show([found])
-        del faults[1:]  # that there was one is all that is asked later
+        del faults[1:]  # only whether there was one matters later
 
     ads = ads_in(file, report, None if from_ is None else Format(from_), mode_of(lenient))
     if to != _PARQUET:
@@ -70,7 +70,7 @@ def command(file: str, to: str, from_: str | None, order: str, out: str, lenient
         with written_file(out) as written:
             write_parquet(ads, written)
     elif sys.stdout.isatty():
-        raise usage("Parquet is not for a terminal: name a file with -o")
+        raise usage("Parquet cannot be written to a terminal: give a file with -o")
     else:
         write_parquet(ads, sys.stdout.buffer)
     if faults:

@@ -208,25 +208,25 @@ class Defaults(MutableMapping[str, Any]):
     """The settings by the names of a command's parameters, loaded on first use."""
 
     def __init__(self, command: click.Command, *, is_wanted: bool) -> None:
-        """Take the command; one that is only completed reads no file."""
+        """Take the command; completion reads no file."""
         self._command = command
         self._values: dict[str, Any] | None = None if is_wanted else {}
 
     def _found(self) -> dict[str, Any]:
         if self._values is None:
-            self._values = {}  # asked for once, whatever comes of it
+            self._values = {}  # loaded once, even if that fails
             if may_be_set():
-                from crondor_cli.kit.settings import values_for  # noqa: PLC0415 - for those who set any
+                from crondor_cli.kit.settings import values_for  # noqa: PLC0415 - only with settings
 
                 self._values = values_for(self._command)
         return self._values
 
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - whatever a setting holds
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - of any type
         """Return the value of a parameter."""
         return self._found()[key]
 
     def __contains__(self, key: object) -> bool:
-        """Say whether a parameter is set; --no-config is none that can be."""
+        """Return whether a parameter is set; --no-config cannot be."""
         return key != _NO_CONFIG and key in self._found()
 
     def __iter__(self) -> Iterator[str]:
@@ -237,7 +237,7 @@ class Defaults(MutableMapping[str, Any]):
         """Return their number."""
         return len(self._found())
 
-    def __setitem__(self, key: str, value: Any) -> None:  # noqa: ANN401 - as click wants it
+    def __setitem__(self, key: str, value: Any) -> None:  # noqa: ANN401 - as click requires
         """Set one."""
         self._found()[key] = value
 

@@ -351,7 +351,7 @@ def add_features(server: CrondorServer) -> None:
 
 
 async def _of(server: CrondorServer, uri: str, answer: Callable[..., _Answer], *arguments: object) -> _Answer | None:
-    """Have the worker answer about a text, None for one that is not open."""
+    """Call a function with a parsed text, in the worker; None if it is not open."""
     screen = server.texts.get(uri)
     return None if screen is None else await server.work(server.answered, screen, answer, *arguments)
 

@@ -96,21 +96,21 @@ class StatusJob(TypedDict):
 
 
 class StatusResult(QueueHead):
-    """The jobs of a queue that have a schedule."""
+    """The jobs of a queue with a schedule."""
 
     sees_deferral_time: Annotated[
-        bool, "whether DeferralTime is seen as it is written; false for a log, which shows it late"
+        bool, "whether DeferralTime is seen without delay; false for a log, which shows it late"
     ]
-    job_count: Annotated[int, "how many jobs were asked for, those without a schedule too"]
+    job_count: Annotated[int, "the number of jobs selected, including those without a schedule"]
     jobs: Annotated[Iterable[StatusJob], "the jobs with a schedule"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
 
 class Cluster(TypedDict):
-    """The jobs that were made of a submit file."""
+    """The jobs of a submit file."""
 
     cluster: Annotated[int | None, "the new cluster; null: no job was submitted"]
-    jobs: Annotated[Iterable[str], "the new jobs, each a string"]
+    jobs: Annotated[Iterable[str], "the new jobs, as strings"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file and the schedules"]
 
 

@@ -72,7 +72,7 @@ def _status_rows(looks: Iterable[ScheduledJob], clock: Clock) -> Iterator[list[s
         if start is not None:
             time, opens, last = start["time"], start["match_opens"], start["last_start"]
             shown = local_text(time, clock.zone)
-            edges = (_beside(local_text(each, clock.zone), shown) for each in (opens, last))
+            edges = (_without_date(local_text(each, clock.zone), shown) for each in (opens, last))
             times = [shown, relative(time - clock.now), *edges]
         yield [look.id, cell(job["owner"]), state, *times]
         for trouble in job["trouble"]:
@@ -80,7 +80,7 @@ def _status_rows(looks: Iterable[ScheduledJob], clock: Clock) -> Iterator[list[s
             yield [printable(f"{trouble['severity']}: {trouble['message']}{hint} [{trouble['code']}]")]
 
 
-def _beside(full: str, other: str) -> str:
+def _without_date(full: str, other: str) -> str:
     """Return a time without its date if both have the same date."""
     same = full[:14] == other[:14] and full[-5:] == other[-5:] and not full.startswith("epoch")
     return full[15:-6] if same else full

@@ -205,8 +205,8 @@ def _row(run: PlannedRun) -> results.PlannedRow:
 def _cells(row: results.PlannedRow, face: ClockFace, zone: tzinfo) -> Iterator[str]:
     room, conduct, time = row["room"], row["conduct"], row["time"]
     yield from (row["job"], face.text(time), row["route"] or "-")
-    yield _beside(row["taken"], time, zone)
-    yield _beside(row["starts"], time, zone) or ("" if conduct is None else "never")
+    yield _short_time(row["taken"], time, zone)
+    yield _short_time(row["starts"], time, zone) or ("" if conduct is None else "never")
     yield "" if room is None else _of(room["jobs"], room["max_jobs"])
     yield "" if room is None else _of(room["idle"], room["max_idle_jobs"])
     is_routed = row["outcome"] == PlannedOutcome.ROUTED.value
@@ -223,7 +223,7 @@ def _of(count: int, most: int) -> str:
     return str(count) if most < 0 else f"{count}/{most}"
 
 
-def _beside(epoch: int | None, time: int, zone: tzinfo) -> str:
+def _short_time(epoch: int | None, time: int, zone: tzinfo) -> str:
     """Return a time in the shortest form that is clear next to the time of its run."""
     if epoch is None:
         return ""

@@ -434,7 +434,7 @@ class RouterContext:
         """Apply an edit in the queue of the sources, or of the copies. Raises what the schedd raises."""
         return edit.do(self.destination if copy else self.source)
 
-    def kept(self, job: JobId, ad: ClassAd) -> ClassAd | None:
+    def managed_ad(self, job: JobId, ad: ClassAd) -> ClassAd | None:
         """Return the ad of a source that the router took and still manages; None if it no longer does.
 
         A source whose ManagedManager was deleted still counts, as when HTCondor's router yields a job. The name is

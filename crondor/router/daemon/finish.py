@@ -197,14 +197,14 @@ def _yield(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def give_back(context: RouterContext, job: RoutedJob) -> bool:
-    """Yield a source as it is now, and say whether nothing is left to do. Raises what the schedd raises.
+    """Yield a source in its present state, and return whether nothing is left to do. Raises what the schedd raises.
 
     HTCondor: yield_job.
     """
     for _ in range(_TRIES):
         ad = live(context.source, job.id)
         why = _not_ours(context, job, ad)
-        ad = None if ad is None else context.kept(job.id, ad)
+        ad = None if ad is None else context.managed_ad(job.id, ad)
         if ad is None:
             context.say(RouterEvent.NOT_YIELDED, job, f": {why}")
             return True
@@ -350,7 +350,7 @@ class Orphans:
         ad = live(self._context.source, source)
         if ad is None or is_managed_by(ad, self._context.name):
             return ad
-        return self._context.kept(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
+        return self._context.managed_ad(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
 
     def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
         context = self._context

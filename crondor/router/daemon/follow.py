@@ -495,19 +495,19 @@ def _is_source_ours(context: RouterContext, job: RoutedJob) -> bool:
     elif status(job.source) is JobStatus.REMOVED:
         clean_up(context, job, RouterEvent.SOURCE_REMOVED, interrupted=True)
         context.tell(EventType.JOB_ABORTED, job)
-    elif not _is_kept(context, job, job.source):
+    elif not _is_managed(context, job, job.source):
         return False
     elif status(job.source) is JobStatus.HELD and not exact_boolean(job.source, HOLD_COPIED):
         clean_up(context, job, RouterEvent.SOURCE_HELD, interrupted=True)
     return job.state is RoutedState.SUBMITTED
 
 
-def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
+def _is_managed(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
     """Return whether the router manages a source; a source with another manager is sent to cleanup."""
     if is_managed_by(source, context.name):
         return True
     try:
-        found = context.kept(job.id, source)
+        found = context.managed_ad(job.id, source)
     except CrondorError as error:
         context.failed(RouterEvent.NOT_UPDATED, job, error)
         context.look_again(job.id)
