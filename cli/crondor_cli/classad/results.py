@@ -37,8 +37,8 @@ class MatchResult(TypedDict):
 
 
 RESULTS = {
+    "classad-convert": Result("Ads", Iterable[Mapping[str, object]]),
     "classad-eval": Result("The value of an expression", EvalResult),
-    "classad-format": Result("Ads", Iterable[Mapping[str, object]]),
     "classad-match": Result("Whether two ads accept each other", MatchResult),
     "classad-transform": Result("Ads", Iterable[Mapping[str, object]]),
 }
