@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from crondor.access_point import read_access_point
 from crondor.config import read_config
 from crondor.diagnostics import Source
 from crondor.knowledge import Release
-from crondor.lint import RULES, CheckSettings, check_submit, page
+from crondor.lint import RULES, CheckSettings, Finding, check_submit, page
 from crondor.macro.files import Files
 from crondor.submit import SubmitFile, read_submit
 from crondor.submit.edits import apply
@@ -38,9 +39,16 @@ def settings_of(code: str) -> CheckSettings:
     return replace(SETTINGS, target=Release.parse(target[1])) if target else SETTINGS
 
 
+@cache
+def findings(text: str) -> tuple[Finding, ...]:
+    """Return what is found in a description."""
+    return check_submit(Source(text, "job.sub"), SETTINGS, read).findings
+
+
 def codes(text: str, settings: CheckSettings = SETTINGS) -> set[str]:
     """Return the codes of what is found in a description."""
-    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), settings, read).findings}
+    found = findings(text) if settings is SETTINGS else check_submit(Source(text, "job.sub"), settings, read).findings
+    return {finding.diagnostic.code for finding in found}
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -54,10 +62,9 @@ def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: s
 @pytest.mark.parametrize("code", CODES)
 def test_a_fix_cures_its_own_rule(code: str) -> None:
     """Whatever an example's fix does, the rule has nothing to say of it afterwards."""
-    source = Source(BLOCK.findall(page(code))[0], "job.sub")
-    for finding in check_submit(source, SETTINGS, read).findings:
+    for finding in findings(BLOCK.findall(page(code))[0]):
         if finding.diagnostic.code == code and finding.fix is not None:
-            assert code not in codes(apply(source, finding.fix.edits))
+            assert code not in codes(apply(finding.fix.edits[0].span.source, finding.fix.edits))
 
 
 @pytest.mark.parametrize("code", sorted(RULES))
@@ -75,7 +82,7 @@ def test_the_examples_with_a_fix_are_many() -> None:
     fixed = {
         finding.diagnostic.code
         for code in CODES
-        for finding in check_submit(Source(BLOCK.findall(page(code))[0], "job.sub"), SETTINGS, read).findings
+        for finding in findings(BLOCK.findall(page(code))[0])
         if finding.fix is not None and finding.diagnostic.code == code
     }
     assert fixed >= {"CRN102", "CRN103", "CRN104", "CRN107", "CRN108", "CRN109", "CRN110", "CRN112", "CRN113"}
