@@ -66,12 +66,10 @@ class ScheddWalk:
         self._hours = values(hours)
         self._months = values(months)
         self._weekdays = 0 if spec.stars[4] else weekdays
-        self._days = list(values(days))
-        if has_day_zero(spec):
-            self._days = [0]  # the engine's 31 zeros; one has the same effect
+        self._days = (0,) if has_day_zero(spec) else values(days)  # the engine's 31 zeros; one has the same effect
         self._zone = zone
         self._table: tuple[int, ...] = ()  # the seconds of a day that hours and minutes name, once they are needed
-        self._listed: tuple[int, int, list[int]] = 0, 0, []  # the year and month whose days were listed last
+        self._listed: tuple[int, int, tuple[int, ...]] = 0, 0, ()  # the year and month whose days were listed last
         self.hangs = not self._weekdays and not any(
             day <= LONGEST[month] for month in self._months for day in self._days
         )
@@ -158,15 +156,16 @@ class ScheddWalk:
                         return h, m
         return None
 
-    def _days_of(self, year: int, month: int) -> list[int]:
+    def _days_of(self, year: int, month: int) -> tuple[int, ...]:
         listed = self._listed
         if listed[:2] == (year, month):
             return listed[2]
         length = month_length(year, month)
-        days = {day for day in self._days if day <= length}
+        days = sum(1 << day for day in self._days if day <= length)
         first = weekday(date(year, month, 1).toordinal() - EPOCH_ORDINAL)
-        days.update(day for day in range(1, length + 1) if self._weekdays >> (first + day - 1) % 7 & 1)
-        self._listed = year, month, sorted(days)
+        for day in range(1, length + 1):
+            days |= (self._weekdays >> (first + day - 1) % 7 & 1) << day
+        self._listed = year, month, values(days)
         return self._listed[2]
 
     def _instant(self, wall: int, known_offset: int) -> int:

@@ -197,6 +197,7 @@ def field_text(bits: int, field: Field, dialect: Dialect, *, star: bool) -> str:
     return _starred(bits, field, dialect)
 
 
+@lru_cache(maxsize=1 << 12)  # many schedules share them
 def values(bits: int) -> tuple[int, ...]:
     """Return the members of a bit set in order."""
     found = []

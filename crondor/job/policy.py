@@ -27,7 +27,9 @@ from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report, Text
+from crondor.classad.parser import print_constant
 from crondor.classad.scope import UNKNOWN, Code
+from crondor.classad.tree import Literal
 from crondor.codes import (
     JOB_DURATION_EXCEEDED,
     JOB_EXECUTE_EXCEEDED,
@@ -291,6 +293,13 @@ _READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
 TERMS = tuple(name.lower() for name in (*_READ, "Requirements"))
 """The attributes that determine a schedule, in lower case."""
 
+
+def _term(code: Code | str | None) -> Hashable:
+    if isinstance(code, Code) and isinstance(code.node, Literal):
+        return print_constant(code.node.value)
+    return code
+
+
 _NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
 _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
 
@@ -363,12 +372,12 @@ class QueuedJob(Made):
 
     @property
     def terms(self) -> tuple[Hashable, ...]:
-        """The attributes of TERMS that determine the schedule, None if the ad has none: texts or what was read of them.
+        """The attributes of TERMS that determine the schedule, None if the ad has none: literals as texts, read or not.
 
         If all are literals, equal ones make equal schedules.
         """
         codes = self.ad.codes
-        return tuple([codes.get(name) for name in TERMS])
+        return tuple([_term(codes.get(name)) for name in TERMS])
 
     @property
     def has_expressions(self) -> bool:

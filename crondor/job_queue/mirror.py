@@ -181,7 +181,7 @@ _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20
 _BLANK: Final = " \t\v\f\r"
 _MAX_KNOWN: Final = 1 << 15
 _MAX_KNOWN_TEXT: Final = 256
-_MOST_VIEWS: Final = 1 << 10
+_MOST_VIEWS: Final = 1 << 6
 _UNDEFINED: Final = "undefined"
 
 
