@@ -94,7 +94,7 @@ ASKED = (-2 * DAY, -9 * 3600, -1800, -1, 0, 1800, 3599, 9 * 3600)
 
 @pytest.mark.parametrize(("zone", "change"), GRID, ids=grid_id)
 def test_every_kind_of_change_has_one_truth(zone: str, change: Change) -> None:
-    """Schedules that name the change's hour and day, asked before it, in it and after it; each policy."""
+    """Schedules that name the change's hour and day, asked before it, in it and after it; each under some policy."""
     low, high = change.touched
     for place, line in enumerate(LINES):
         for day in {low.date(), high.date()}:
@@ -107,7 +107,7 @@ def test_every_kind_of_change_has_one_truth(zone: str, change: Change) -> None:
             )
             spec = CronSpec.from_line(text)
             for number, policy in enumerate(Policy):
-                if TIMES == 1 and (place + number) % 2:
+                if TIMES == 1 and (place + number + low.day) % 4:
                     continue
                 for ask in ASKED[number % 3 :: 3] if TIMES == 1 else ASKED:
                     if change.instant + ask >= 0:

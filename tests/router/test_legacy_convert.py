@@ -270,32 +270,6 @@ def test_a_string_with_a_line_end_makes_commands_in_htcondor_s_conversion() -> N
     assert convert(_entry(r'set_A = "\nREQUIREMENTS (\n"'), faithful=True) == ""
 
 
-def test_the_new_syntax_of_the_manual_loads_beside_its_stray_parenthesis() -> None:
-    """Its place is told; the routes of seed and table are the same."""
-    text = """JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
-JOB_ROUTER_ROUTE_NAMES = Site2
-JOB_ROUTER_ROUTE_Site2 @=rt
-  GridResource = "arc"
-  SET ArcRte = "ENV/PROXY"
-@rt
-JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
-JOB_ROUTER_TRANSFORM_Defaults @=jt
-   SET PeriodicRemove = JobStatus == 5 || \\
-                       (JobStatus == 1 && (time() - QDate) > 3600*6))
-   DELETE WantJobRouter
-   SET Requirements = true
-@jt
-"""
-    table = load_table(read_config(Source(text, "50.conf")))
-    assert [route.name for route in table.routes] == ["Site2"]
-    found = [each for each in table.before[0].warnings if each.kind == "set-expression"]
-    assert len(found) == 1
-    assert found[0].severity is Severity.WARNING
-    assert found[0].span is not None
-    assert found[0].span.location == "50.conf:10:69"
-    assert found[0].span.text == ")"
-
-
 def test_routes_of_knobs_take_the_transforms_around_them() -> None:
     """Those of JOB_ROUTER_ENTRIES leave them out."""
     knobs = {

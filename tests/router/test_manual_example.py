@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from crondor.classad import ClassAd
+from crondor.classad import Context
 from crondor.config import read_config
-from crondor.diagnostics import Source
+from crondor.diagnostics import Severity, Source
 from crondor.lint.routes import check_routes
-from crondor.router import apply_route, load_table
+from crondor.router import Matcher, RouteState, apply_route, load_table
+from tests.router.tables import job
 
 MANUAL = r"""# Now we define each of the routes to send jobs to
 JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
@@ -52,10 +53,9 @@ def test_it_loads_and_routes() -> None:
         ("CondorSite", "condor", 20),
     ]
     assert (table.settings.max_jobs, table.settings.update_lag) == (50, 60)
-    job = ClassAd(
-        {"ClusterId": 1, "ProcId": 0, "JobUniverse": 5, "JobStatus": 1, "Owner": "ann", "WantJobRouter": True}
-    )
-    made = apply_route(table, table.routes[1], job).ad
+    (found,) = [each for each in table.before[0].warnings if each.kind == "set-expression"]
+    assert (found.severity, found.span and found.span.location) == (Severity.WARNING, "manual.conf:25:69")
+    made = apply_route(table, table.routes[1], job(WantJobRouter="true")).ad
     assert made is not None
     assert (made.python("ArcRte"), made.python("GridResource"), made.python("Requirements")) == (
         "ENV/PROXY",
@@ -64,6 +64,24 @@ def test_it_loads_and_routes() -> None:
     )
     assert "PeriodicRemove" not in made
     assert "WantJobRouter" not in made
+
+
+def test_its_constraint_decides_which_jobs_are_routed() -> None:
+    """One that asks for a failed match waits for it; what is done and what is not is said of its copy."""
+    table = load_table(read_config(Source(MANUAL, "manual.conf")))
+    ad = job(WantJobRouter="LastRejMatchTime =!= UNDEFINED", Requirements="TARGET.Memory > 1")
+    assert not list(Matcher(table).match([("1.0", ad)], RouteState(), Context()))
+    ad.set("LastRejMatchTime", 5)
+    (match,) = Matcher(table).match([("1.0", ad)], RouteState(), Context())
+    routed = apply_route(table, match.route, ad)
+    assert routed.ad is not None
+    assert routed.ad.text("Requirements") == "true"
+    assert "PeriodicRemove" not in routed.ad
+    assert "WantJobRouter" not in routed.ad
+    (found,) = routed.diagnostics
+    assert "PeriodicRemove" in found.message
+    assert found.span is not None
+    assert found.span.source.name == "manual.conf"
 
 
 def test_the_stray_parenthesis_is_found_with_its_place() -> None:

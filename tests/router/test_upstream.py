@@ -1,10 +1,10 @@
-"""What HTCondor's own test job_router_xform.run expects, as far as matching and routing go; and the seed's example."""
+"""What HTCondor's own test job_router_xform.run expects, as far as matching and routing go."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from crondor.classad import ClassAd, Context
+from crondor.classad import Context
 from crondor.config import read_config
 from crondor.diagnostics import Source
 from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
@@ -41,29 +41,6 @@ UNIVERSE vanilla
 SET ProductionJob false
 @end
 """
-_SEED = """\
-JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
-JOB_ROUTER_ROUTE_NAMES = Site1 Site2 CondorSite
-JOB_ROUTER_ROUTE_Site1 @=rt
-  GridResource = "batch slurm"
-@rt
-JOB_ROUTER_ROUTE_Site2 @=rt
-  GridResource = "arc"
-  SET ArcRte = "ENV/PROXY"
-@rt
-JOB_ROUTER_ROUTE_CondorSite @=rt
-  MaxIdleJobs = 20
-  GridResource = "condor"
-  SET remote_jobuniverse = 5
-@rt
-JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
-JOB_ROUTER_TRANSFORM_Defaults @=jd
-   SET PeriodicRemove = JobStatus == 5 || \\
-                       (JobStatus == 1 && (time() - QDate) > 3600*6))
-   DELETE WantJobRouter
-   SET Requirements = true
-@jd
-"""
 
 
 def _table(config: str) -> RoutingTable:
@@ -95,23 +72,3 @@ def test_eight_of_sixteen() -> None:
             for wants in (0, 1) for n in range(8)]  # fmt: skip
     found = Counter(match.route.name for match in Matcher(table).match(jobs, RouteState(), Context()))
     assert found == {"Production1": 4, "Analysis3": 4}
-
-
-def test_the_seeds_table_routes_and_names_the_stray_parenthesis() -> None:
-    """PeriodicRemove is not set, all else is, and the finding points at the second parenthesis."""
-    table = _table(_SEED)
-    ad = job(WantJobRouter="LastRejMatchTime =!= UNDEFINED", Requirements="TARGET.Memory > 1")
-    assert not list(Matcher(table).match([("1.0", ad)], RouteState(), Context()))
-    ad.set("LastRejMatchTime", 5)
-    (match,) = Matcher(table).match([("1.0", ad)], RouteState(), Context())
-    routed = apply_route(table, match.route, ad)
-    assert routed.ad is not None
-    assert _present(routed.ad, "PeriodicRemove", "WantJobRouter", "Requirements") == {"Requirements": "true"}
-    (found,) = routed.diagnostics
-    assert "PeriodicRemove" in found.message
-    assert found.span is not None
-    assert found.span.source.name == "routes.conf"
-
-
-def _present(ad: ClassAd, *names: str) -> dict[str, str]:
-    return {name: ad.text(name) for name in names if name in ad}
