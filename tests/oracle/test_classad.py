@@ -10,7 +10,9 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,10 +62,10 @@ def _names(expression: Expression, my: AdValue, *, internal: bool) -> str:
     return "none" if names is None else " ".join(sorted({piece for name in names for piece in name.split(",")}))
 
 
-def answers(cases: list[dict[str, object]]) -> list[dict[str, str]]:
+def answers(cases: Sequence[object], peer: Path = PEER) -> list[dict[str, Any]]:
     """Return what HTCondor's library answers, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, str(PEER)],
+        [sys.executable, str(peer)],
         input="".join(json.dumps(case) + "\n" for case in cases),
         env={"CONDOR_CONFIG": "/dev/null", "TZ": "UTC", "PATH": os.environ.get("PATH", "")},
         capture_output=True,
