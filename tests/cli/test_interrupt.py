@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import crondor
 from tests.cli.terminal import CTRL_C, Seen, on_screen
 
 LATER = "deferral_time = 4000000000"
@@ -79,7 +80,7 @@ def test_a_router_leaves_a_clean_line(tmp_path: Path) -> None:
     """It ends between two polls."""
     submit(tmp_path, "executable = /bin/true")
     (tmp_path / "r.conf").write_text(ROUTE, encoding="utf-8")
-    on_screen("queue", "submit", "--queue", "q", "job.sub", folder=tmp_path)
+    crondor("queue", "submit", "--queue", str(tmp_path / "q"), str(tmp_path / "job.sub"))
     words = ("route", "run", "--config", "r.conf", "--queue", "q")
     seen = interrupted(tmp_path, *words, at=("JobRouter",), columns=200)
     assert seen.status == 0

@@ -60,9 +60,7 @@ def test_a_router_says_that_it_is_ready_alive_reloading_and_stopping(heard: Hear
     """Alive also while it waits for the next poll, an hour from now."""
     (tmp_path / "r.conf").write_text(ROUTES, "utf-8")
     (tmp_path / "job.sub").write_text(NIGHTLY, "utf-8")
-    subprocess.run(
-        [*PROGRAM, "queue", "submit", "--queue", "q", "job.sub"], cwd=tmp_path, env=environment(), check=True
-    )
+    crondor("queue", "submit", "--queue", str(tmp_path / "q"), str(tmp_path / "job.sub"))
     router = started(heard, tmp_path, "route", "run", "--config", "r.conf", "--queue", "q")
     try:
         assert heard.until("READY=1") == ["READY=1"]
