@@ -227,4 +227,4 @@ def test_an_agenda_ends_once() -> None:
     """After some days or at a time, and not too far away to be drawn."""
     many = ("agenda", "--crontab", "0 2 * * *", "--now", str(TWO))
     assert "choose one" in crondor(*many, "--until", str(FOUR), "--days", "1").err
-    assert "show less at a time" in crondor(*many, "--until", "2028-01-01").err
+    assert "show a shorter time" in crondor(*many, "--until", "2028-01-01").err
