@@ -24,13 +24,13 @@ ZONES = ("Asia/Tokyo", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Dubai")
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Go to a folder of a project; the user's own settings are in another."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    (tmp_path / "user" / "crondor").mkdir(parents=True)
-    (tmp_path / "project" / "below").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project" / "below")
-    return tmp_path
+def home(commons: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder of a project; the user's own settings are in another; none is below /dev, where streams are."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(commons / "user"))
+    (commons / "user" / "crondor").mkdir(parents=True)
+    (commons / "project" / "below").mkdir(parents=True)
+    monkeypatch.chdir(commons / "project" / "below")
+    return commons
 
 
 def zone_of(*arguments: str, **env: str) -> str:
