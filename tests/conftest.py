@@ -44,10 +44,12 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Nothing is synced to a disk that is none, and tests that sync at each step need not wait for it.
+# Files in memory are not synced, and tests that sync at each step need not wait. A container's 64 MB are too few.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
-if os.access(_MEMORY, os.W_OK) and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+if os.access(_MEMORY, os.W_OK):
+    _place = os.statvfs(_MEMORY)
+    if _place.f_bavail * _place.f_frsize >= 2 << 30 and not _place.f_flag & os.ST_NOEXEC:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
 
