@@ -23,7 +23,7 @@ NAMES = {  # PyPI's, and what conda-forge calls it where that is another
     "prometheus-client": "prometheus_client",
     "tzdata": "python-tzdata",
 }
-SHIPPED = {"plot", "cluster", "htcondor", "watch", "ics", "lsp", "monitor", "holidays"}
+SHIPPED = {"plot", "cluster", "arrow", "htcondor", "watch", "ics", "lsp", "monitor", "holidays"}
 
 
 def once(pattern: str, text: str) -> str:
