@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -56,6 +57,7 @@ _FORMS = [form.value for form in Format]
 @lenient_option
 def command(file: str, to: str, from_: str | None, order: str, out: str, lenient: bool) -> None:
     """Convert the ads of FILE (- is standard input) to another form."""
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # pyarrow's own keeps 55 MB more, and is no faster
     faults: list[Diagnostic] = []
 
     def report(found: Diagnostic) -> None:
