@@ -201,7 +201,7 @@ class _Server:
         self._server.pull_trigger()
         self._thread.join()
         self._server.task_dispatcher.shutdown()
-        self._asyncore.close_all(self._open)  # the thread might close the trigger before it is pulled
+        self._asyncore.close_all(self._open)  # here: the thread might close the trigger too early
 
 
 def _listening(address: Address) -> socket.socket:

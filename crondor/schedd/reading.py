@@ -450,7 +450,7 @@ class StatusReader:
         if not schedule.notes and not queued.has_expressions:  # notes name their job
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[terms] = self._known[_shared(queued.terms)[0]] = schedule  # the ad's texts may be parsed by now
+            self._known[terms] = schedule
         return schedule
 
 

@@ -59,7 +59,7 @@ class ColumnKind(Enum):
     ODD = "odd"
 
 
-_SAMPLES: Final = {
+_PATTERNS: Final = {
     ColumnKind.INTEGER: "^(0|-?[1-9][0-9]{0,17})$",
     ColumnKind.REAL: r"^-?(0|[1-9][0-9]{0,17})\.[0-9]{1,15}(E[+-][0-9]{2,3})?$",
     ColumnKind.BOOLEAN: "^(true|false)$",
@@ -76,7 +76,7 @@ _KINDS: Final[dict[type, ColumnKind]] = {
     bool: ColumnKind.BOOLEAN,
     str: ColumnKind.STRING,
 }
-_NUMBERED: Final = tuple(_SAMPLES)
+_NUMBERED: Final = tuple(_PATTERNS)
 
 
 class MissingArrow(CrondorError, ImportError):
@@ -205,7 +205,7 @@ class _Held:
         kinds = pa.nulls(len(texts), pa.int8())
         first = column.kind()
         for kind in (first, *(each for each in _NUMBERED if each is not first)):
-            found = pc.match_substring_regex(texts, _SAMPLES[kind])
+            found = pc.match_substring_regex(texts, _PATTERNS[kind])
             kinds = pc.if_else(found, pa.scalar(_NUMBERED.index(kind), pa.int8()), kinds)
             if kinds.null_count == texts.null_count:
                 return kinds
@@ -274,7 +274,7 @@ class _Held:
         pa, pc = self._pa, self._pa.compute
         if kind is ColumnKind.EXPRESSION:
             return texts, set()
-        plain = pc.match_substring_regex(texts, _SAMPLES[kind])
+        plain = pc.match_substring_regex(texts, _PATTERNS[kind])
         sure = pc.if_else(plain, texts, pa.scalar(None, pa.string()))
         if kind is ColumnKind.STRING:
             values = pc.utf8_slice_codeunits(sure, 1, -1)
