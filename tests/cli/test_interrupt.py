@@ -23,13 +23,13 @@ def interrupted(
     term: str = "xterm",
     claimed: str | None = None,
 ) -> Seen:
-    """Type Ctrl-C each time the next of some texts is seen."""
+    """Type Ctrl-C each time a line with the next of some texts has ended: a key within a line would erase it."""
     left = list(at)
     behind = 0
 
     def react(sent: str, keys: int) -> None:
         nonlocal behind
-        if left and left[0] in sent[behind:]:
+        if left and "\n" in sent[behind:].partition(left[0])[2]:
             behind = len(sent)
             left.pop(0)
             os.write(keys, CTRL_C)
