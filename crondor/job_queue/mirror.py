@@ -24,6 +24,7 @@ from crondor.job_queue.records import (
     Op,
     Probe,
     Record,
+    Traits,
     canonical,
     cluster_key,
     cluster_of,
@@ -384,6 +385,11 @@ class Mirror:
             ads = map(self.ads.held.get, (self.key(job), cluster_key(job.cluster)))
             text = [tuple(ad.items()) if isinstance(ad, dict) else ad for ad in ads]
             yield job, tuple(text), partial(self.ad, job)
+
+    def traits(self, ad: str | JobId, traits: Traits) -> Hashable:
+        """Return an ad's own traits, without its cluster's; None if there is no such ad."""
+        found = self.ads.held.get(self.key(ad))
+        return None if found is None else traits(found)
 
     def spelling(self, ad: str | JobId, name: str) -> str:
         """Return the spelling of an attribute's name in an ad."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from enum import IntEnum
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -414,6 +414,25 @@ class Probe:
             if sign in text:
                 return any(find(ad, low) is not None for low in self._lows)
         return False
+
+
+class Traits:
+    """The texts of some attributes in an ad, packed or not, as a key: ads with the same key have the same texts."""
+
+    def __init__(self, lows: Iterable[str], number: str) -> None:
+        """Take lowercase names, and that of one more attribute, whose value only counts if it is no plain number."""
+        self._lows, self._number = frozenset(lows), number
+        self._has_type = not IMPLIED.keys().isdisjoint(self._lows)
+        names = (re.escape(low.encode("utf-8", "surrogateescape")) for low in (*self._lows, number))
+        other = b"" if number in self._lows else rb"(?!(?i:%b) [0-9]+\n)" % number.encode()
+        self._find = re.compile(rb"\n10[34] [^ \n]+ %b((?i:%b)(?: [^\n]*)?)(?=\n)" % (other, b"|".join(names))).findall
+
+    def __call__(self, ad: dict[str, str] | bytes) -> Hashable:
+        """Return the key of an ad."""
+        if isinstance(ad, bytes):
+            return (*self._find(ad), _packed_type(ad)) if self._has_type else tuple(self._find(ad))
+        number = ad.get(self._number, "")
+        return (*map(ad.get, self._lows), "0" if number.isascii() and number.isdigit() else number)
 
 
 def _key(packed: bytes) -> bytes:

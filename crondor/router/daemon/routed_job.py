@@ -334,6 +334,10 @@ class Refusals:
         """Return when a job's wait ends (epoch seconds); 0 if it does not wait."""
         return self._found.get(job, (0, 0))[0]
 
+    def has(self, job: JobId) -> bool:
+        """Return whether a job was refused."""
+        return job in self._found
+
     def forget(self, job: JobId) -> None:
         """Forget a job."""
         self._found.pop(job, None)

@@ -33,6 +33,7 @@ from crondor.router.daemon.routed_job import (
 from crondor.router.daemon.status import (
     DECIDING,
     Because,
+    DullJobs,
     QueueView,
     RouteNow,
     RouteReason,
@@ -60,7 +61,8 @@ class SourceQueue:
     def __init__(self, context: RouterContext) -> None:
         """Begin without jobs."""
         self._context = context
-        self._candidates = Candidates(Matcher(context.table, context.options.owner))
+        self._matcher = Matcher(context.table, context.options.owner)
+        self._candidates = Candidates(self._matcher)
         self._known: set[JobId] = set()
         self._later: dict[JobId, tuple[int, ClassAd]] = {}
         self._gates: list[tuple[int, JobId]] = []
@@ -73,15 +75,31 @@ class SourceQueue:
         """Return the number of jobs."""
         return len(self._known)
 
-    def opens(self, job: JobId) -> int | None:
-        """Return when the gate of a waiting job opens (epoch seconds)."""
-        known = self._later.get(job)
-        return None if known is None else known[0]
+    def names(self) -> tuple[str, ...] | None:
+        """Return the attributes that decide whether a route could take a job; None: any may."""
+        clusters = self._matcher.clusters
+        return None if clusters.is_open or self._context.options.waits_for_gates else clusters.names
+
+    def pass_over(self, job: JobId, *, waits: bool) -> bool:
+        """Update a job that no route takes, if nothing more is known of it; ``waits``: another table may take it."""
+        if self.has(job):
+            return False
+        if waits and job not in self._known:
+            self._known.add(job)
+            self._candidates.number(str(job))
+        elif not waits:
+            self.drop(job)
+        return True
+
+    def has(self, job: JobId) -> bool:
+        """Return whether a route may take a job later, or was refused it."""
+        return job in self._later or self._context.refusals.has(job) or self._candidates.may_match(str(job))
 
     def forget_all(self) -> list[JobId]:
         """Forget all jobs and use the context's current table; return the jobs, which must be seen again."""
         known, self._known = sorted(self._known), set()
-        self._candidates = Candidates(Matcher(self._context.table, self._context.options.owner))
+        self._matcher = Matcher(self._context.table, self._context.options.owner)
+        self._candidates = Candidates(self._matcher)
         self._later, self._gates = {}, []
         return known
 
@@ -226,6 +244,7 @@ class Router:
         self._queue = SourceQueue(self._context)
         self._policy_due = clock() + table.settings.periodic_interval
         self._narrow()
+        self._pass_over_dull_jobs()
 
     @property
     def table(self) -> RoutingTable:
@@ -257,6 +276,7 @@ class Router:
         self._context.destination.ask_again()
         for job in self._queue.forget_all():
             self._sources.ask(job)
+        self._pass_over_dull_jobs()
 
     def _narrow(self) -> None:
         """Let schedds that are asked at each poll return only the jobs that matter."""
@@ -267,6 +287,13 @@ class Router:
         waiting, own = queue_parts(self._context.table, self.options.owner, _NEEDED)
         for schedd in narrowing:
             schedd.narrow((waiting, own) if schedd is self._sources.schedd else (own,))
+
+    def _pass_over_dull_jobs(self) -> None:
+        """Let the views leave out jobs that need not be looked at, by the attributes that the table refers to."""
+        names = self._queue.names()
+        self._sources.dull = None if names is None else DullJobs(names, self._pass_over_source)
+        if not self._is_one:
+            self._others.dull = DullJobs((), self._pass_over_copy)
 
     def poll(self) -> bool:
         """Read the queues, and advance every job as far as possible; return whether the queues worked.
@@ -299,7 +326,7 @@ class Router:
             if context.is_hindered and not self._can_step(job):
                 continue
             if not (is_quiet and job.is_settled(table)):
-                self._pass_over(job.id, self._step, job)
+                self._guard(job.id, self._step, job)
         context.end_poll()
         self._answered = not context.is_hindered and not (context.refused and not context.routed)
         return self._answered
@@ -315,8 +342,8 @@ class Router:
         is_alone = context.options.hooks is None and context.options.delivery is None
         return not context.source.is_left_alone and is_alone and job.state is RoutedState.SUBMITTED
 
-    def _pass_over(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> None:
-        """Process a job; if an expression of it cannot be evaluated, log that and continue with the others.
+    def _guard(self, job: JobId, act: Callable[[Anything], None], what: Anything) -> bool:
+        """Process a job; if an expression of it cannot be evaluated, log that and return False.
 
         Every attribute has a defined reading, whatever is in the ad (crondor.job.attributes), and refusals of a schedd
         are handled where it is asked. That leaves ClassAdSyntaxError, EvaluationFailed and CircularReference.
@@ -325,6 +352,8 @@ class Router:
             act(what)
         except (ClassAdSyntaxError, EvaluationFailed, CircularReference) as error:
             self._context.failed(RouterEvent.PASSED_OVER, str(job), error)
+            return False
+        return True
 
     def _tick(self) -> None:
         context = self._context
@@ -395,12 +424,27 @@ class Router:
 
     def _refresh(self) -> None:
         for seen in self._sources.refresh():
-            self._pass_over(seen.job, self._see, seen)
+            is_done = self._guard(seen.job, self._see, seen)
             if self._is_one:
-                self._pass_over(seen.job, self._see_copy, seen)
+                is_done &= self._guard(seen.job, self._see_copy, seen)
+            waits = seen.job in self._queue
+            if is_done and self._sources.dull is not None and self._pass_over_source(seen.job, waits=waits):
+                self._sources.dull.add(seen, waits=waits)
         if not self._is_one:
             for seen in self._others.refresh():
-                self._pass_over(seen.job, self._see_copy, seen)
+                is_done = self._guard(seen.job, self._see_copy, seen)
+                if is_done and self._others.dull is not None and self._pass_over_copy(seen.job):
+                    self._others.dull.add(seen, waits=False)
+
+    def _pass_over_copy(self, job: JobId, *, waits: bool = False) -> bool:
+        """Return whether a job is no copy of the router's."""
+        return not (waits or self._cares_for_copy(job))
+
+    def _pass_over_source(self, job: JobId, *, waits: bool) -> bool:
+        """Update a job like one of no interest, and return True, if the router knows nothing more of it."""
+        if job in self.jobs or job in self._orphans or (self._is_one and job in self._copies):
+            return False
+        return self._queue.pass_over(job, waits=waits)
 
     def _cares(self, job: JobId) -> bool:
         return job in self.jobs or job in self._queue or (self._is_one and self._cares_for_copy(job))
@@ -451,7 +495,7 @@ class Router:
             return
         self._policy_due = self._context.now + interval
         for job in self.jobs.values():
-            self._pass_over(job.id, lambda job: apply_policy(self._context, job), job)
+            self._guard(job.id, lambda job: apply_policy(self._context, job), job)
 
     def _step(self, job: RoutedJob) -> None:
         context = self._context

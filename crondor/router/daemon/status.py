@@ -6,11 +6,11 @@ import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from crondor.classad import Context, Expression, print_string
 from crondor.classad.ad import ClassAd
@@ -19,8 +19,8 @@ from crondor.classad.scope import code_tree
 from crondor.classad.tree import UNDEFINED, Literal, Node, Reference, plain_name
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job.attributes import JobStatus, string
-from crondor.job_queue.mirror import ChangeKind
-from crondor.job_queue.records import JobId, refused_by_disk
+from crondor.job_queue.mirror import ChangeKind, Mirror
+from crondor.job_queue.records import JobId, Traits, cluster_key, refused_by_disk
 from crondor.rights.walk import open_plain
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouteCounts, RouterContext, RouterOptions
@@ -36,7 +36,7 @@ from crondor.router.daemon.routed_job import (
 )
 from crondor.router.match.matcher import Limit, Matcher, RouteLoad, RouteState, Throttle, limit_text
 from crondor.router.match.reasons import DISABLED, RouteOutcome, RouteVerdict, why
-from crondor.router.match.umbrella import Autoclusters, built_in
+from crondor.router.match.umbrella import MOST_KEYS, Autoclusters, built_in, needs_of_all
 from crondor.router.table.route import Route, RoutingTable
 from crondor.schedd.protocol import QueuePart, Schedd, Selection
 from crondor.schedd.reading import job_id
@@ -379,10 +379,60 @@ DECIDING: Final = frozenset(
 
 # HTCondor: JobLogMirror, NewClassAdJobLogConsumer.
 class Seen(NamedTuple):
-    """A changed job with its current ad; None: it has left the queue."""
+    """A changed job with its current ad; None: it has left the queue. ``key``: the texts that DullJobs compares."""
 
     job: JobId
     ad: ClassAd | None
+    key: Hashable = None
+
+
+class PassOver(Protocol):
+    """Passes over a job that is like one of no interest."""
+
+    def __call__(self, job: JobId, *, waits: bool) -> bool:
+        """Return False if the router knows more of this job; ``waits``: another table may take it."""
+
+
+class DullJobs:
+    """Jobs that need not be looked at, since a job with the same texts was of no interest to the router.
+
+    These are the texts of all attributes that its decisions read. An expression among them adds those it refers to.
+    """
+
+    def __init__(self, names: Iterable[str], pass_over: PassOver) -> None:
+        """Take names in lower case in addition to DECIDING."""
+        self._pass_over = pass_over
+        self._compare((DECIDING - {"procid"}).union(names))
+
+    def _compare(self, names: frozenset[str]) -> None:
+        self._names, self._traits = names, Traits(names, "procid")
+        self._waits: dict[Hashable, bool] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to look at the jobs of a queue: it may have changed."""
+        self._cluster: tuple[int, Hashable] = (0, None)
+
+    def key(self, mirror: Mirror, job: JobId) -> Hashable:
+        """Return the texts of a job."""
+        if self._cluster[0] != job.cluster:
+            self._cluster = job.cluster, mirror.traits(cluster_key(job.cluster), self._traits)
+        return self._cluster[1], mirror.traits(job, self._traits)
+
+    def has(self, job: JobId, key: Hashable) -> bool:
+        """Return whether a job with these texts is passed over."""
+        waits = self._waits.get(key)
+        return waits is not None and self._pass_over(job, waits=waits)
+
+    def add(self, seen: Seen, *, waits: bool) -> None:
+        """Pass over the jobs with the same texts from now on."""
+        if seen.ad is None or seen.key is None:
+            return
+        needs = needs_of_all(map(seen.ad.codes.get, self._names))
+        if not self._names.issuperset(needs.names):
+            self._compare(self._names.union(needs.names))
+        elif not (needs.is_timed or needs.is_open) and len(self._waits) < MOST_KEYS:
+            self._waits[seen.key] = waits
 
 
 class QueueView:
@@ -395,6 +445,7 @@ class QueueView:
     def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool]) -> None:
         """Start without knowledge of the queue."""
         self.schedd = schedd
+        self.dull: DullJobs | None = None
         self._cares = cares
         self._missed: dict[JobId, None] = {}
         self._gone: dict[JobId, None] = {}
@@ -420,10 +471,15 @@ class QueueView:
         mirror = getattr(self.schedd, "mirror", None)
         if mirror is not None:
             is_late = getattr(self.schedd, "is_late", None)
+            dull = self.dull
+            if dull is not None:
+                dull.begin()
             for job in wanted if is_late is None else [job for job in wanted if not is_late(job)]:
                 gone.pop(job, None)
                 missed.pop(job, None)
-                yield Seen(job, mirror.ad(job) if job in mirror else None)
+                key = None if dull is None else dull.key(mirror, job)
+                if dull is None or not dull.has(job, key):
+                    yield Seen(job, mirror.ad(job) if job in mirror else None, key)
             return
         ads = {job: None for job in gone if job not in missed} | self._all(wanted)
         for start in range(0, len(wanted), _CHUNK):

@@ -274,24 +274,31 @@ class Candidates:
     def put(self, job: str, ad: Attributes, context: Context) -> None:
         """Add a job's ad, chained to its cluster's; after a change it must be put again."""
         self._leave(job)
-        number = self._numbers.get(job)
-        if number is None:
-            self._count += 1
-            number = self._numbers[job] = self._count
+        self.number(job)
         clusters = self._matcher.clusters
         codes = ad.codes
         is_fixed = clusters.is_fixed(codes)
         cluster, is_shared = clusters.find(ad, context)
         if not is_fixed or not is_shared:
             self._doubtful[job] = ad
-        elif (cluster.is_timed or cluster.is_candidate) and clusters.is_candidate(ad, codes, context):
+        elif (cluster.is_timed or cluster.matched) and clusters.is_candidate(ad, codes, context):
             bucket = self._buckets.get(cluster)
             if bucket is None:
                 bucket = self._buckets[cluster] = _Bucket(cluster)
             if not bucket.jobs:
                 self._ready.clear()
-            bucket.add(job, number)
+            bucket.add(job, self._numbers[job])
             self._places[job] = bucket
+
+    def number(self, job: str) -> None:
+        """Add a job without its ad, which no route matches; a known job is unchanged."""
+        if job not in self._numbers:
+            self._count += 1
+            self._numbers[job] = self._count
+
+    def may_match(self, job: str) -> bool:
+        """Return whether a poll may give a job to a route, as far as its ad tells."""
+        return job in self._places or job in self._doubtful
 
     def drop(self, job: str) -> None:
         """Remove a job, if it is known."""
