@@ -7,9 +7,10 @@ value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from crondor.classad.compile import code_of
 from crondor.classad.evaluate import value_of
@@ -24,6 +25,7 @@ from crondor.classad.tree import (
     ClassAdSyntaxError,
     EvaluationFailed,
     ListNode,
+    Literal,
     Node,
     Reference,
     Ternary,
@@ -45,9 +47,12 @@ _TAKES_UNDEFINED: Final = re.compile(
 _ELSEWHERE: Final = frozenset(
     ("evalineachcontext", "countmatches")
 )  # their first argument names attributes of other ads
+_WORDS: Final = re.compile(r"[a-z_]\w*").findall
 _LONGEST: Final = 1 << 14  # characters of an expression that is examined
+_ROUNDS: Final = 8
 _NOTHING: Final = AdValue({}, {})
 _CONTEXT: Final = Context()
+_References = TypeVar("_References", bound=Collection[str])
 
 
 class Circle(NamedTuple):
@@ -84,9 +89,9 @@ def circles(codes: Codes, names: Iterable[str] | None = None) -> Iterator[Circle
 
     Of circles that share attributes one is yielded, preferably a sure one.
     """
-    edges = _edges(codes, names)
-    if not any(edges.values()):
+    if not _may_have_knots(_edges(codes, names, _possible_references)):
         return
+    edges = _edges(codes, names, _own_references)
     told: set[str] = set()
     for is_sure in (True, False):
         graph = {name: [to for to, sure in found.items() if sure or not is_sure] for name, found in edges.items()}
@@ -106,21 +111,34 @@ def new_circles(before: Codes, after: Codes) -> list[Circle]:
 
 def entangled(codes: Codes, names: Iterable[str] | None = None) -> set[str]:
     """Return the names that are in some circle of an ad, reachable from some names."""
-    graph = {name: list(found) for name, found in _edges(codes, names).items()}
-    return {name for group in _knots(graph) for name in group}
+    return {name for group in _knots(_edges(codes, names, _own_references)) for name in group}
 
 
-def _edges(codes: Codes, names: Iterable[str] | None) -> dict[str, dict[str, bool]]:
+def _edges(
+    codes: Codes, names: Iterable[str] | None, references: Callable[[Codes, str], _References]
+) -> dict[str, _References]:
     """Return the references of some names, and theirs, name by name."""
     roots = tuple(codes) if names is None else tuple(name for name in names if name in codes)
-    edges: dict[str, dict[str, bool]] = {}
+    edges: dict[str, _References] = {}
     work = list(reversed(roots))
     while work:
         name = work.pop()
         if name not in edges:
-            edges[name] = found = _own_references(codes, name)
+            edges[name] = found = references(codes, name)
             work += found
     return edges
+
+
+def _possible_references(codes: Codes, name: str) -> AbstractSet[str]:
+    """Return all that an attribute may refer to in its own ad: where possible all words of its text."""
+    code = codes.get(name)
+    if not isinstance(code, str):
+        return _own_references(codes, name).keys()
+    if prints_as_it_is(code):
+        return frozenset()
+    if len(code) > _LONGEST or "'" in code or not code.isascii():
+        return _own_references(codes, name).keys()
+    return codes.keys() & _WORDS(code.lower())
 
 
 def _own_references(codes: Codes, name: str) -> dict[str, bool]:
@@ -151,6 +169,8 @@ class _Part(NamedTuple):
 def _references(tree: Node) -> dict[str, bool]:
     """Return the attributes of its own ad that an expression may evaluate, and whether it always needs their values."""
     found: dict[str, bool] = {}
+    if isinstance(tree, Literal):
+        return found
     work = [_Part(tree, is_sure=True, hidden=frozenset())]
     while work:
         part = work.pop()
@@ -212,7 +232,18 @@ def _constant(node: Node) -> bool | None:
         return None
 
 
-def _knots(graph: Mapping[str, list[str]]) -> Iterator[set[str]]:
+def _may_have_knots(graph: Mapping[str, AbstractSet[str]]) -> bool:
+    """Return whether names are left when those that lead nowhere are removed, a few times at most."""
+    left = {name: found for name, found in graph.items() if found}
+    for _ in range(_ROUNDS):
+        inner = {name: found for name, found in left.items() if not left.keys().isdisjoint(found)}
+        if len(inner) == len(left):
+            break
+        left = inner
+    return bool(left)
+
+
+def _knots(graph: Mapping[str, Iterable[str]]) -> Iterator[set[str]]:
     """Yield the groups of names that lead to each other (Tarjan), and the names that lead to themselves."""
     number: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -248,7 +279,7 @@ def _knots(graph: Mapping[str, list[str]]) -> Iterator[set[str]]:
                         yield group
 
 
-def _way_round(graph: Mapping[str, list[str]], group: set[str]) -> tuple[str, ...]:
+def _way_round(graph: Mapping[str, Iterable[str]], group: set[str]) -> tuple[str, ...]:
     """Return a shortest path from the first name of a group back to it."""
     first = next(name for name in graph if name in group)
     came: dict[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,15 @@ def test_a_sure_circle_never_has_a_value(x: str, y: str) -> None:
             assert print_value(value) == print_value(other)
 
 
+@given(st.lists(_TREES | st.sampled_from(_VALUES), min_size=3, max_size=3))
+def test_ads_that_have_none_by_the_words_of_their_texts_have_none(texts: list[str]) -> None:
+    """What is found when no ad is passed over is found."""
+    codes = ClassAd.of_texts(dict(zip("XYZ", texts, strict=True))).codes
+    with patch("crondor.classad.circles._may_have_knots", lambda _: True):
+        expected = list(circles(codes))
+    assert list(circles(codes)) == expected
+
+
 def _without_x(text: str) -> str:
     return re.sub(r"(MY\.)?\bX\b", "error", text)
 
@@ -109,6 +119,7 @@ def test_long_chains_and_wide_knots_take_no_time() -> None:
     chain = ClassAd.of_texts({f"A{n}": f"A{n + 1}" for n in range(10_000)} | {"A10000": "A0"})
     (only,) = circles(chain.codes)
     assert len(only.names) == 10_001
+    assert list(circles(ClassAd.of_texts({f"A{n}": f"A{n + 1}" for n in range(10_000)} | {"A10000": "0"}).codes)) == []
     names = [f"B{n}" for n in range(200)]
     knot = ClassAd.of_texts({one: " + ".join(names) for one in names})
     assert [each.names for each in circles(knot.codes)] == [("b0",)]
