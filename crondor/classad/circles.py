@@ -16,7 +16,7 @@ from crondor.classad.compile import code_of
 from crondor.classad.evaluate import value_of
 from crondor.classad.operators import truth
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import BEYOND, AdValue, Codes, Context, code_tree
+from crondor.classad.scope import BEYOND, AdValue, Code, Codes, Context, code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import (
     AdNode,
@@ -103,7 +103,11 @@ def circles(codes: Codes, names: Iterable[str] | None = None) -> Iterator[Circle
 
 def new_circles(before: Codes, after: Codes) -> list[Circle]:
     """Return the circles that a change of an ad has made."""
-    changed = {name for name, code in after.items() if before.get(name) is not code and before.get(name) != code}
+    changed = {
+        name
+        for name, code in after.items()
+        if (was := before.get(name)) is not code and _written(was) != _written(code)
+    }
     found = [each for each in circles(after, changed) if not changed.isdisjoint(each.names)]
     known = {frozenset(each.names) for each in circles(before, changed)} if found else set()
     return [each for each in found if frozenset(each.names) not in known]
@@ -112,6 +116,11 @@ def new_circles(before: Codes, after: Codes) -> list[Circle]:
 def entangled(codes: Codes, names: Iterable[str] | None = None) -> set[str]:
     """Return the names that are in some circle of an ad, reachable from some names."""
     return {name for group in _knots(_edges(codes, names, _own_references)) for name in group}
+
+
+def _written(code: Code | str | None) -> Code | str | None:
+    """Return the text that an expression was read from, if there is one."""
+    return code.text or code if isinstance(code, Code) else code
 
 
 def _edges(
@@ -131,7 +140,7 @@ def _edges(
 
 def _possible_references(codes: Codes, name: str) -> AbstractSet[str]:
     """Return all that an attribute may refer to in its own ad: where possible all words of its text."""
-    code = codes.get(name)
+    code = _written(codes.get(name))
     if not isinstance(code, str):
         return _own_references(codes, name).keys()
     if prints_as_it_is(code):

@@ -241,7 +241,9 @@ def read(text: str, *, old: bool = False) -> Code:
 
 @lru_cache(maxsize=MAX_CACHED)
 def _read(text: str) -> Code:
-    return code_of(shapes.literal(text) or parse_expression(Source(text)))
+    code = code_of(shapes.literal(text) or parse_expression(Source(text)))
+    code.text = text
+    return code
 
 
 @lru_cache(maxsize=MAX_CACHED)

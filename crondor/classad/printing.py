@@ -252,6 +252,8 @@ class _Printed(dict["Code | str", str]):
 
     def __missing__(self, value: Code | str) -> str:
         if isinstance(value, Code):
+            if value.text is not None:
+                return self[value.text]
             tree = code_tree(value)
             if tree.__class__ is Literal:
                 return print_constant(tree.value, UnparseForm.OLD)

@@ -247,13 +247,15 @@ class Code:
     """An expression that is compiled when it is first evaluated.
 
     ``height`` is the nesting depth of its operators and names: if that is within the rest of HTCondor's limit, ``run``
-    evaluates without counting; otherwise a second set of closures counts. ``cost`` is the number of its nodes.
+    evaluates without counting; otherwise a second set of closures counts. ``cost`` is the number of its nodes. ``text``
+    is what it was read from, None: it was made otherwise.
     """
 
-    __slots__ = ("_compiler", "_counting", "const", "cost", "height", "node", "run")
+    __slots__ = ("_compiler", "_counting", "const", "cost", "height", "node", "run", "text")
 
     def __init__(self, node: Node, compiler: Compiler, const: Value | _Unknown = UNKNOWN) -> None:
         self.node = node
+        self.text: str | None = None
         self.const = const
         if isinstance(node, Literal) and const is UNKNOWN and not isinstance(node.value, LocalTime):
             self.const = literal_value(node.value)
