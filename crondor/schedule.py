@@ -208,8 +208,8 @@ class JobSchedule:
             complete=window is not None and prep is not None,
         )
 
-    def with_time(self, time: int) -> JobSchedule:
-        """Return the same schedule with another DeferralTime (epoch seconds)."""
+    def with_time(self, time: int | None) -> JobSchedule:
+        """Return the same schedule with another DeferralTime (epoch seconds), None for none."""
         made = copy(self)  # derived values stay the same
         object.__setattr__(made, "time", time)
         return made

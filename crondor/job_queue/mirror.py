@@ -28,16 +28,20 @@ from crondor.job_queue.records import (
     canonical,
     cluster_key,
     cluster_of,
+    deletion,
     edited,
     find,
     implied,
     is_key,
+    keyless,
     parts,
 )
 
 Texts = Mapping[str, str]
 
 _NO_NAMES: Final[Texts] = {}
+_NO_PROCS: Final[dict[int, None]] = {}
+_ALONE: Final[dict[int, None]] = {0: None}  # the procs of each cluster with a single job
 
 
 # ``ads[key]`` is an ad's own dictionary and remains so: from then on the ad is unpacked. To read only, use ``texts``,
@@ -62,15 +66,17 @@ class _Lowered(dict[str, str]):
 class Ads(MutableMapping[str, dict[str, str]]):
     """Texts in old syntax by lowercase name, by key; ``held`` has these dictionaries, or a packed ad's bytes.
 
-    ``jobs`` are the keys of jobs by cluster and proc.
+    ``jobs`` are the procs of each cluster with jobs. ``changed`` are the keys of the ads that may have changed since it
+    was set; None: nobody has set it.
     """
 
-    __slots__ = ("_lowered", "_odd", "held", "jobs")
+    __slots__ = ("_lowered", "_odd", "changed", "held", "jobs")
 
     def __init__(self) -> None:
         """Start empty."""
         self.held: dict[str, dict[str, str] | bytes] = {}
-        self.jobs: dict[int, dict[int, str]] = {}
+        self.jobs: dict[int, dict[int, None]] = {}
+        self.changed: set[str] | None = None
         self._lowered = _Lowered()
         self._odd: dict[str, dict[str, str]] = {}  # unusual spellings of names, by ad
 
@@ -79,6 +85,7 @@ class Ads(MutableMapping[str, dict[str, str]]):
     def __getitem__(self, key: str) -> dict[str, str]:
         """Return an ad's own dictionary. Raises KeyError."""
         ad = self.held[key]
+        self._note(key)
         if not isinstance(ad, bytes):
             return ad
         texts, names = parts(ad, self._lowered.__getitem__)
@@ -91,21 +98,23 @@ class Ads(MutableMapping[str, dict[str, str]]):
 
     def __setitem__(self, key: str, texts: dict[str, str]) -> None:
         """Add an ad; a job is also added to its cluster."""
-        self.held[key] = texts
+        self.hold(key, texts)
         job = JobId.parse(key)
         if job is not None:
-            self.jobs.setdefault(job.cluster, {})[job.proc] = key
+            self.join(*job)
 
     def __delitem__(self, key: str) -> None:
         """Remove an ad. Raises KeyError."""
         del self.held[key]
+        self._note(key)
         self._odd.pop(key, None)
         job = JobId.parse(key)
         if job is not None:
             procs = self.jobs[job.cluster]
-            procs.pop(job.proc, None)
-            if not procs:
+            if len(procs) == 1:
                 del self.jobs[job.cluster]
+            else:
+                del procs[job.proc]
 
     def __contains__(self, key: object) -> bool:
         """Return whether there is an ad with this key."""
@@ -118,6 +127,25 @@ class Ads(MutableMapping[str, dict[str, str]]):
     def __len__(self) -> int:
         """Return the number of ads."""
         return len(self.held)
+
+    def _note(self, key: str) -> None:
+        if self.changed is not None:
+            self.changed.add(key)
+
+    def hold(self, key: str, ad: dict[str, str] | bytes) -> None:
+        """Hold an ad, new or changed."""
+        self.held[key] = ad
+        self._note(key)
+
+    def join(self, cluster: int, proc: int) -> None:
+        """Add a job to its cluster."""
+        procs = self.jobs.get(cluster)
+        if procs is None:
+            self.jobs[cluster] = {proc: None} if proc else _ALONE
+        elif procs is _ALONE:
+            self.jobs[cluster] = {**_ALONE, proc: None}
+        else:
+            procs[proc] = None
 
     # Reading
 
@@ -170,12 +198,11 @@ class Ads(MutableMapping[str, dict[str, str]]):
 
     def take_away(self, key: str, ad: bytes, name: str, instead: str | None) -> None:
         """Delete an attribute of a packed ad, or set it to another text."""
-        record = f"104 {key} {name}\n" if instead is None else f"103 {key} {name} {instead}\n"
-        self.edit(key, ad, record.encode("utf-8", "surrogateescape"))
+        self.edit(key, ad, deletion(ad, name, instead))
 
     def edit(self, key: str, ad: bytes, records: bytes) -> None:
         """Append records to a packed ad."""
-        self.held[key] = edited(ad, records, self._lowered.__getitem__)
+        self.hold(key, edited(ad, records, self._lowered.__getitem__))
 
 
 _LITERAL: Final = re.compile(r'"[^"\\]*"|-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?|true|false|undefined').fullmatch
@@ -294,8 +321,9 @@ class JobFilter:
         return lower(record.name) in self._kept
 
     def kept(self, key: bytes, records: bytes) -> bytes:
-        """Return the records of an ad that concern held attributes."""
-        return records if self._kept is None or self._is_whole(key) else self._drop.sub(b"", records)
+        """Return the records of an ad that concern held attributes, without the key."""
+        is_all = self._kept is None or self._is_whole(key)
+        return keyless(records if is_all else self._drop.sub(b"", records), key)
 
     def _is_whole(self, key: bytes) -> bool:
         return int(key.partition(b".")[0]) in self._whole
@@ -357,7 +385,7 @@ class Mirror:
     def key(self, ad: str | JobId) -> str:
         """Return the key of an ad in this queue."""
         if isinstance(ad, JobId):
-            return self.ads.jobs.get(ad.cluster, {}).get(ad.proc) or str(ad)
+            return str(ad)
         return ad if ad in self.ads else canonical(ad)
 
     def own(self, ad: str | JobId) -> Texts:
@@ -367,24 +395,36 @@ class Mirror:
         """
         return self.ads[self.key(ad)]
 
-    def having(self, names: Iterable[str]) -> list[JobId]:
-        """Return the jobs with any of some attributes, of their own or from their cluster, whatever the value."""
+    def changed_clusters(self) -> set[int] | None:
+        """Return the clusters whose ads or jobs may have changed since the last call; None for all."""
+        changed, self.ads.changed = self.ads.changed, set()
+        return None if changed is None else {int(key.partition(".")[0]) for key in changed}
+
+    def having(self, names: Iterable[str], clusters: Iterable[int] | None = None) -> list[JobId]:
+        """Return the jobs with any of some attributes, of their own or from their cluster, whatever the value.
+
+        ``clusters``: only jobs of these.
+        """
         has_any, held = Probe(map(lower, names)), self.ads.held
         found: list[JobId] = []
-        for cluster, procs in self.ads.jobs.items():
+        for cluster in self.ads.jobs if clusters is None else clusters:
+            procs = self.ads.jobs.get(cluster, _NO_PROCS)
             parent = held.get(cluster_key(cluster))
             if parent is not None and has_any(parent):
                 found += [JobId(cluster, proc) for proc in procs]
             else:
-                found += [JobId(cluster, proc) for proc, key in procs.items() if has_any(held[key])]
+                found += [job for proc in procs if has_any(held[str(job := JobId(cluster, proc))])]
         return found
 
     def packed(self, jobs: Iterable[JobId]) -> Iterator[tuple[JobId, Hashable, Callable[[], ClassAd]]]:
         """Yield jobs, each with a key for its whole text, and a function that parses it."""
         for job in jobs:
-            ads = map(self.ads.held.get, (self.key(job), cluster_key(job.cluster)))
-            text = [tuple(ad.items()) if isinstance(ad, dict) else ad for ad in ads]
-            yield job, tuple(text), partial(self.ad, job)
+            own, parent = self.ads.held[str(job)], self.ads.held.get(cluster_key(job.cluster))
+            if isinstance(own, dict) or isinstance(parent, dict):
+                text: Hashable = tuple([tuple(ad.items()) if isinstance(ad, dict) else ad for ad in (own, parent)])
+            else:
+                text = own, parent
+            yield job, text, partial(self.ad, job)
 
     def traits(self, ad: str | JobId, traits: Traits) -> Hashable:
         """Return an ad's own traits, without its cluster's; None if there is no such ad."""

@@ -337,8 +337,23 @@ _STEP: Final = 9  # a growing ad is checked once in 512 bytes
 _COMMON: Final = 4  # letters shared by names to look for, for a quick first check
 
 
-# A packed ad is the lines of its records in the order of the log, line ends and keys and all: the 101 that makes it,
-# and 103s and 104s. A 105 among them says where edits begin.
+# A packed ad is the lines of its records in the order of the log, line ends and all: the 101 that makes it, and 103s
+# and 104s. A 105 among them says where edits begin. All have the ad's key, or none of them, with two blanks.
+def keyless(records: bytes, key: bytes) -> bytes:
+    """Return records of an ad without their key."""
+    lines = b"\n" + records
+    for op in (b"101", b"103", b"104"):
+        lines = lines.replace(b"\n%b %b " % (op, key), b"\n%b  " % op)
+    return lines[1:]
+
+
+def deletion(packed: bytes, name: str, instead: str | None) -> bytes:
+    """Return a record that deletes an attribute of a packed ad, or sets it to another text."""
+    key = _key(packed).decode()
+    record = f"104 {key} {name}\n" if instead is None else f"103 {key} {name} {instead}\n"
+    return record.encode("utf-8", "surrogateescape")
+
+
 def implied(my_type: str) -> dict[str, str]:
     """Return the attributes that a 101 with a MyType sets: texts by lowercase name."""
     quoted = my_type.replace('"', '\\"')
@@ -402,17 +417,21 @@ class Probe:
     def __init__(self, lows: Iterable[str]) -> None:
         """Take lowercase names."""
         self._lows = tuple(lows)
-        signs = {"" if low in IMPLIED else f" {low[:_COMMON]}" for low in self._lows}
-        self._signs = tuple(sign.encode("utf-8", "surrogateescape") for sign in signs)
+        self._names = tuple(f"{low} ".encode("utf-8", "surrogateescape") for low in self._lows)
+        self._signs = {b" " + name[:_COMMON] for name in self._names}
+        self._is_implied = not IMPLIED.keys().isdisjoint(self._lows)
 
     def __call__(self, ad: dict[str, str] | bytes) -> bool:
         """Check an ad, packed or not."""
         if not isinstance(ad, bytes):
             return any(low in ad for low in self._lows)
         text = ad.lower()
+        if self._is_implied or b"\n104 " in text:
+            return any(find(ad, low) is not None for low in self._lows)
         for sign in self._signs:
             if sign in text:
-                return any(find(ad, low) is not None for low in self._lows)
+                start = b"\n103 %b " % _key(ad)
+                return any(start + name in text for name in self._names)
         return False
 
 

@@ -138,7 +138,7 @@ class Bulk:
         if key in ads.held:
             return False
         if proc is not None:
-            ads.jobs.setdefault(int(cluster), {})[int(proc)] = key
+            ads.join(int(cluster), int(proc))
         if live:
             self._mirror.new.add(key)
         self._raw, self._key, self._ad = raw, key, None
@@ -173,7 +173,7 @@ class Bulk:
         if only is not None:
             records = only.kept(raw, records)
         if self._ad is None:
-            self._mirror.ads.held[self._key] = records
+            self._mirror.ads.hold(self._key, records)
         elif records:
             self._mirror.ads.edit(self._key, self._ad, records)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
@@ -32,8 +33,8 @@ from crondor.monitor.verdicts import (
     is_named,
     last_due,
     next_due,
+    packed_times,
 )
-from crondor.recurrence import Recurrence
 from crondor.schedd.reading import TIME, ScheduledJob, ScheduledState
 from crondor.schedule import JobSchedule
 from crondor.times import JobTimes
@@ -52,17 +53,19 @@ _IN_THE_WAY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """Facts about a job that do not depend on its runs.
+    """What jobs with the same terms have in common.
 
-    ``due`` are the times at which it should run, ``schedd`` those its schedd sets, None for a job with one time.
-    ``entered`` is when it entered the queue (epoch seconds). ``has_shadow`` false: nothing records when its program
-    started, so its match counts as the start. ``never_matches``: its Requirements cannot be true. ``needs_machine``
-    false: the schedd starts it itself, or a grid service does.
+    ``schedule`` is the schedule as it is meant, ``schedd`` as their schedd reads it, None if it is invalid; ``due`` are
+    the times at which they should run, None if there is only one time. ``leaves``: they leave the queue after a run.
+    ``has_shadow`` false: nothing records when a program started, so its match counts as the start. ``never_matches``:
+    their Requirements cannot be true. ``needs_machine`` false: the schedd starts them itself, or a grid service does.
     """
 
+    terms: tuple[Hashable, ...] = ()
+    schedule: JobSchedule | None = None
+    schedd: JobSchedule | None = None
     due: JobTimes | None = None
-    schedd: Recurrence | None = None
-    entered: int | None = None
+    leaves: bool = False
     has_shadow: bool = True
     never_matches: bool = False
     needs_machine: bool = True
@@ -217,7 +220,7 @@ def _unstarted(run: Deferral, history: JobHistory, facts: JobFacts, stays: Seque
     if facts.never_matches and not is_there:
         return _Reason(Cause.NEVER_MATCHES)
     seen = history.sighted(run.time, run.last_start) or _before(run, history)
-    since = max(stays[0].turn.time, facts.entered or 0)
+    since = max(stays[0].turn.time, history.entered or 0)
     time = seen[-1].time if seen else _computed(run, since, facts)
     if is_there and (time is None or time <= run.time):
         return _Reason(Cause.STARTER_GONE)
@@ -252,12 +255,13 @@ def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
 
     The schedd computes it at ``since``, and whenever a window is over.
     """
-    if facts.schedd is None or since >= run.time:
+    recurrence = None if facts.schedd is None else facts.schedd.recurrence
+    if recurrence is None or since >= run.time:
         return None
     asked = since
     try:
         for _ in range(_STEPS):
-            time = int(facts.schedd.next(asked))
+            time = int(recurrence.next(asked))
             if time + run.window >= run.time:
                 return time
             asked = time + run.window + 1
@@ -296,7 +300,7 @@ class JobStanding:
         said = {"ClusterId": self.job.cluster, "ProcId": self.job.proc, "Owner": self.owner, "Cmd": self.cmd}
         queued = QueuedJob(ClassAd({name: value for name, value in said.items() if value is not None}))
         schedule, time = self.schedule, self.deferral_time
-        if schedule is not None and schedule.recurrence is not None and time is not None:
+        if schedule is not None and schedule.recurrence is not None:
             schedule = schedule.with_time(time)
         return ScheduledJob(queued, self.state, schedule, time, self.next, self.trouble)
 
@@ -304,55 +308,115 @@ class JobStanding:
 _FAR: Final = 86400 * 400  # seconds before a start in which its due time is searched
 
 
-@dataclass(slots=True)
-class JobWatch:
-    """One job: its schedule, its history, and its open due times.
+class RestingJob(NamedTuple):
+    """A job that waits for its next due time: an unchanged ad has nothing new before ``until`` (epoch seconds).
 
-    There may be very many. A job that only waits for its next due time is at rest, with its history packed.
+    There may be very many, so what only its own moments need is packed as JSON.
     """
 
     job: JobId
     owner: str | None
     cmd: str | None
+    facts: JobFacts
+    schedule: JobSchedule | None  # as in JobStanding
+    trouble: tuple[Diagnostic, ...]
+    texts: Hashable  # of the ad at the last look
+    until: int
+    packed: str
+
+    def standing(self, queue: str) -> JobStanding:
+        """Return the state of the job, which is in a queue of this name."""
+        history, _, runs, values = json.loads(self.packed)
+        return self._standing(JobHistory.unpacked(history), self._runs(queue, runs), values)
+
+    def awake(self, queue: str) -> JobWatch:
+        """Return the job with its history."""
+        packed, numbers, runs, values = json.loads(self.packed)
+        history, (latest, outcome) = JobHistory.unpacked(packed), self._runs(queue, runs)
+        standing = self._standing(history, (latest, outcome), values)
+        watch = JobWatch(self.job, self.owner, self.cmd, history, self.facts, self.texts, standing, latest, outcome)
+        watch.numbers = numbers
+        return watch
+
+    def _runs(self, queue: str, runs: Sequence[Any]) -> tuple[DueRun | None, DueRun | None]:
+        """Return the last due time, and the last one with an outcome, often the same."""
+        found = [DueRun.unpacked(queue, str(self.job), self.owner, self.cmd, each) if each else None for each in runs]
+        return found[0], found[-1]
+
+    def _standing(
+        self, history: JobHistory, runs: tuple[DueRun | None, DueRun | None], values: Sequence[Any]
+    ) -> JobStanding:
+        state, deferral_time, coming, is_gate_open, right_time = values
+        return JobStanding(
+            self.job,
+            self.owner,
+            self.cmd,
+            ScheduledState(state),
+            self.schedule,
+            deferral_time,
+            None if coming is None else Deferral(*coming),
+            self.trouble,
+            *runs,
+            *history.ends,
+            is_gate_open=is_gate_open,
+            right_time=right_time,
+        )
+
+
+@dataclass(slots=True)
+class JobWatch:
+    """One job: its facts, its history, and its open due times."""
+
+    job: JobId
+    owner: str | None
+    cmd: str | None
     history: JobHistory = field(default_factory=JobHistory)
-    packed: str = ""  # the history of a job at rest
     facts: JobFacts = JobFacts()
-    schedule: JobSchedule | None = None
-    terms: tuple[Hashable, ...] = ()
-    until: int = 0  # due times up to here were opened
-    next_due: int | None = None
-    open: Sequence[Deferral] = ()
-    said: Sequence[DueRun] = ()  # the last verdicts of open due times
+    texts: Hashable = ()  # of the ad at the last look
+    standing: JobStanding | None = None  # according to that ad
     latest: DueRun | None = None
     outcome: DueRun | None = None
+    open: Sequence[Deferral] = ()
+    said: Sequence[DueRun] = ()  # the last verdicts of open due times
+    fresh_until: int = 0  # until when that holds if the ad does not change
+    until: int = 0  # due times up to here were opened
+    next_due: int | None = None
     cut_off: int | None = None  # number of evicted runs
     starts_seen: int = 0  # the last start counted
-    leaves: bool = False  # it leaves the queue after a run
     is_logged: bool = False  # a user log records its starts
     is_remote: bool = False  # a schedd has, or had, a copy to run in its place
-    texts: Hashable = ()  # the ad at the last look
-    standing: JobStanding | None = None  # according to that ad
-    fresh_until: int = 0  # until when that holds if the ad does not change
 
     @property
     def is_crontab(self) -> bool:
         """Whether it has more than one time."""
         return self.facts.due is not None
 
-    def rest(self) -> None:
-        """Pack the history of a job still in the queue, if no due time is open."""
-        if not self.open and not self.packed and self.history.gone is None:
-            self.packed, self.history = self.history.packed(), _NO_HISTORY
+    @property
+    def numbers(self) -> Sequence[Any]:
+        """The simple facts of the job alone."""
+        flags = self.is_logged, self.is_remote
+        return self.fresh_until, self.until, self.next_due, self.cut_off, self.starts_seen, *flags
 
-    def wake(self, looked: int | None) -> None:
-        """Unpack the history; ``looked`` is the last time when the job was found unchanged."""
-        if self.packed:
-            self.history, self.packed = JobHistory.unpacked(self.packed), ""
-            if looked is not None:
-                self.history.look_again(looked)
+    @numbers.setter
+    def numbers(self, numbers: Sequence[Any]) -> None:
+        self.fresh_until, self.until, self.next_due, self.cut_off, self.starts_seen, *flags = numbers
+        self.is_logged, self.is_remote = flags
+
+    def at_rest(self) -> RestingJob | None:
+        """Return the job packed; None if it has left the queue, or a due time is open."""
+        standing = self.standing
+        if self.open or standing is None or self.history.gone is not None:
+            return None
+        runs = [self.latest] if self.outcome is self.latest else [self.latest, self.outcome]
+        coming = None if standing.next is None else packed_times(standing.next)
+        values = standing.state.value, standing.deferral_time, coming, standing.is_gate_open, standing.right_time
+        kept = self.history.packed(), self.numbers, [each and each.packed() for each in runs], values
+        until = self.fresh_until if self.next_due is None else min(self.fresh_until, self.next_due)
+        said = standing.schedule, standing.trouble
+        return RestingJob(self.job, self.owner, self.cmd, self.facts, *said, self.texts, until, _encoded(kept))
 
 
-_NO_HISTORY: Final = JobHistory()
+_encoded: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def terms_of(queued: QueuedJob) -> tuple[Hashable, ...]:

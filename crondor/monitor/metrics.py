@@ -270,18 +270,24 @@ def _add_queue(samples: _Samples, queue: WatchedQueue, *, is_up: bool) -> None:
 def _add_look(samples: _Samples, name: str, look: Look) -> None:
     label = (name,)
     samples.add("crondor_runs_late", label, look.late)
-    for state, number in Counter(each.status.state.value for each in look.jobs).items():
+    states, troubled, gates, corrections = Counter[str](), 0, 0, 0
+    for number, each in enumerate(look.jobs):
+        states[each.state.value] += 1
+        troubled += each.status.is_troubled
+        gates += each.is_gate_open
+        corrections += each.right_time is not None
+        if number < MOST_JOBS:
+            _add_job(samples, name, each)
+    for state, number in states.items():
         samples.add("crondor_jobs", (*label, state), number)
-    samples.add("crondor_jobs_trouble", label, sum(each.status.is_troubled for each in look.jobs))
-    samples.add("crondor_gates_open", label, sum(each.is_gate_open for each in look.jobs))
-    samples.add("crondor_guard_corrections", label, sum(each.right_time is not None for each in look.jobs))
-    for each in look.jobs[:MOST_JOBS]:
-        _add_job(samples, name, each)
+    samples.add("crondor_jobs_trouble", label, troubled)
+    samples.add("crondor_gates_open", label, gates)
+    samples.add("crondor_guard_corrections", label, corrections)
 
 
 def _add_job(samples: _Samples, name: str, each: JobStanding) -> None:
-    labels = (name, each.status.id, each.status.queued.string("Owner") or "")
-    coming = each.status.next
+    labels = (name, str(each.job), each.owner or "")
+    coming = each.next
     for moment, time in (
         ("next_start", None if coming is None else coming.time),
         ("last_start", each.last_start),

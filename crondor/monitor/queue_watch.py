@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import tzinfo
 from functools import lru_cache
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final, NamedTuple, overload
 
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
@@ -30,6 +31,7 @@ from crondor.monitor.judging import (
     JobStanding,
     JobWatch,
     Judgement,
+    RestingJob,
     is_lost,
     is_planned,
     judge,
@@ -78,11 +80,13 @@ LOOKED_AT: Final = (
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
             "ExitBySignal", "ExitSignal", "GridResource", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason",
-            "UserLog", "Iwd",
         ),
     ),
 )  # fmt: skip
 """The attributes that a look uses, in lower case."""
+
+OF_LOGS: Final = ("userlog", "iwd")
+"""The attributes that say where a job's user log is."""
 
 _PLAIN: Final = tuple(name for name in TERMS if name not in ("requirements", "jobuniverse"))
 IS_SCHEDULED: Final = " || ".join(f'unparse({name}) != ""' for name in SCHEDULING)
@@ -97,15 +101,18 @@ def may_refer(text: Hashable) -> bool:
     return isinstance(text, str) and _IS_ODD(text) is not None
 
 
-def job_filter(*, is_whole: bool = False) -> JobFilter:
-    """Return a filter for reading a queue's log; ``is_whole``: scheduled jobs with all attributes."""
-    return JobFilter(SCHEDULING, _PLAIN, None if is_whole else LOOKED_AT)
+def job_filter(*, is_whole: bool = False, has_logs: bool = True) -> JobFilter:
+    """Return a filter for reading a queue's log; ``is_whole``: scheduled jobs with all attributes.
+
+    ``has_logs``: with those that say where their user logs are.
+    """
+    return JobFilter(SCHEDULING, _PLAIN, None if is_whole else (*LOOKED_AT, *(OF_LOGS if has_logs else ())))
 
 
 def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
     """Return the texts, or their parsed forms, that a look uses; None for missing attributes."""
     codes = ad.codes
-    return tuple([codes.get(name) for name in LOOKED_AT])
+    return tuple([codes.get(name) for name in (*LOOKED_AT, *OF_LOGS)])
 
 
 def _one(text: str | None) -> str | None:
@@ -151,6 +158,34 @@ FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
 """Returns the known ads among jobs that have left the queue."""
 
 
+class Standings(Sequence[JobStanding]):
+    """The states of the jobs of a queue at a look; those of jobs at rest are made when they are asked for."""
+
+    def __init__(self, queue: str, jobs: list[JobStanding | RestingJob]) -> None:
+        """Take the queue's name, and its jobs."""
+        self._queue = queue
+        self._jobs = jobs
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        return len(self._jobs)
+
+    @overload
+    def __getitem__(self, at: int) -> JobStanding: ...
+    @overload
+    def __getitem__(self, at: slice) -> Standings: ...
+    def __getitem__(self, at: int | slice) -> JobStanding | Standings:
+        """Return the state of one job, or those of several."""
+        if isinstance(at, slice):
+            return Standings(self._queue, self._jobs[at])
+        found = self._jobs[at]
+        return found if isinstance(found, JobStanding) else found.standing(self._queue)
+
+    def among(self, names: Container[str]) -> Standings:
+        """Return those of the jobs with these numbers."""
+        return Standings(self._queue, [each for each in self._jobs if str(each.job) in names])
+
+
 class Look(NamedTuple):
     """The result of a look: due times with news since the look before, and all jobs.
 
@@ -159,14 +194,60 @@ class Look(NamedTuple):
 
     now: int
     runs: list[DueRun]
-    jobs: list[JobStanding]
+    jobs: Standings
     late: int
 
 
-@lru_cache(maxsize=8)
-def _reader(zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> StatusReader:
-    """Return a reader shared by all queues that are read alike: many of their schedules are the same."""
-    return StatusReader(zone=zone, dialect=dialect, policy=policy)
+class _FactsReader:
+    """Reads what determines when a job runs, once for all jobs with the same plain terms."""
+
+    def __init__(self, zone: str | tzinfo, schedd: Dialect, dialect: Dialect, policy: Policy | None) -> None:
+        self._zone = zone
+        self._schedd = schedd
+        self._dialect = dialect
+        self._policy = policy
+        self._status = StatusReader(zone=zone, dialect=schedd, policy=policy)
+        self._known: dict[tuple[Hashable, ...], JobFacts] = {}
+
+    def facts(self, queued: QueuedJob, terms: tuple[Hashable, ...], now: int) -> JobFacts:
+        """Return the facts of a job with these terms."""
+        known = self._known.get(terms)
+        if known is not None:
+            return known
+        terms = tuple([_one(each) if isinstance(each, str) else each for each in terms])
+        schedd, meant = (self._schedule(queued, now, dialect) for dialect in (self._schedd, self._dialect))
+        meant = meant or schedd  # a schedule that the manual rejects means what the schedd makes of it
+        if meant == schedd:
+            meant = schedd  # one object, as for a job with one time
+        notes = () if meant is None else meant.notes
+        universe = queued.integer("JobUniverse")
+        found = JobFacts(
+            terms=terms,
+            schedule=meant,
+            schedd=schedd,
+            due=None if meant is None or meant.recurrence is None else JobTimes(meant, _one(queued.requirements) or ""),
+            leaves=queued.leaves,
+            has_shadow=universe not in SHADOWLESS,
+            never_matches=any(note.kind in _NEVER for note in notes),
+            needs_machine=universe not in _WITHOUT_MACHINE,
+        )
+        if schedd is not None and not (notes or schedd.notes or queued.has_expressions):  # notes name their job
+            if len(self._known) >= _MOST_TERMS:
+                self._known.clear()
+            self._known[terms] = found
+        return found
+
+    def _schedule(self, queued: QueuedJob, now: int, dialect: Dialect) -> JobSchedule | None:
+        with suppress(CrondorError):
+            return queued.schedule(now, dialect=dialect, zone=self._zone, policy=self._policy)
+        return None
+
+    def status(self, queued: QueuedJob, facts: JobFacts, now: int) -> ScheduledJob:
+        """Return the status of a job. Raises UnknownZone."""
+        return self._status.look(queued, now, facts.schedd if facts.terms in self._known else None)
+
+
+_reader = lru_cache(maxsize=8)(_FactsReader)  # shared by all queues that are read alike
 
 
 class QueueWatch:
@@ -191,25 +272,23 @@ class QueueWatch:
     ) -> None:
         """Start without jobs. The first job raises UnknownZone."""
         self.name = name
-        self._zone = zone
-        self._policy = policy
-        self._status = _reader(zone, schedd, policy)
-        self._meant = _reader(zone, dialect, policy)
+        self._reader = _reader(zone, schedd, dialect, policy)
         self._sees_deferral_time = sees_deferral_time
         self._grace = grace
         self._since = since
         self._looked = 0  # time of the last look
-        self._terms: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}  # recent terms, shared by equal ones
-        self._jobs: dict[JobId, JobWatch] = {}
+        self._jobs: dict[JobId, JobWatch] = {}  # those that are not at rest
+        self._resting: dict[JobId, RestingJob] = {}
         self._gone: dict[JobId, JobWatch] = {}
 
     def __len__(self) -> int:
         """Return the number of watched jobs, including jobs that have left with a due time to come."""
-        return len(self._jobs) + len(self._gone)
+        return len(self._jobs) + len(self._resting) + len(self._gone)
 
     def missing(self, here: Container[JobId | None]) -> list[JobId]:
         """Return the jobs of the last look that are not in ``here``, and that a look would pass to ``find_left``."""
-        return [job for job, watch in self._jobs.items() if job not in here and watch.history.gone is None]
+        missing = [job for job in self._resting if job not in here]
+        return missing + [job for job, watch in self._jobs.items() if job not in here and watch.history.gone is None]
 
     def look(
         self,
@@ -232,29 +311,25 @@ class QueueWatch:
         for ad in left:
             self._remember(job_id(ad))
             self._take(ad, now, {}, logged)
-        for each in ads:
-            self._take(each, now, here, logged)
-        self._log(logged)
-        self._note_left([job for job in self._jobs if job not in here], now, find_left)
         runs: list[DueRun] = []
-        late = 0
-        for watch in [*self._gone.values(), *self._jobs.values()]:
-            if watch.packed and (watch.next_due is None or watch.next_due > now):
-                continue
-            watch.wake(now)
-            runs += self._judged(watch, now)
-            runs += self._unplanned(watch)
-            watch.history.prune()
-            late += sum(run.verdict is Verdict.LATE for run in watch.said)
-            if watch.job in here:
+        for each in ads:
+            watch = self._take(each, now, here, logged)
+            if watch is not None:  # one after the other, so that few are awake at the same time
+                runs += self._finished(watch, now)
                 self._stand(watch, now)
-                watch.rest()
+                self._rest(watch)
+        self._log(logged)
+        self._note_left(sorted(job for job in chain(self._jobs, self._resting) if job not in here), now, find_left)
+        runs[:0] = [run for watch in self._gone.values() for run in self._finished(watch, now)]
+        late = sum(
+            run.verdict is Verdict.LATE
+            for watch in chain(self._gone.values(), self._jobs.values())
+            for run in watch.said
+        )
         self._forget(now)
         self._looked = now
-        if len(self._terms) >= _MOST_TERMS:
-            self._terms.clear()
-        jobs = [self._jobs[job].standing for job in here if job in self._jobs]
-        return Look(now, runs, [standing for standing in jobs if standing is not None], late)
+        jobs = (self._resting.get(job) or self._jobs[job].standing for job in here)
+        return Look(now, runs, Standings(self.name, [each for each in jobs if each is not None]), late)
 
     # Processing
 
@@ -264,86 +339,93 @@ class QueueWatch:
         if watch is not None:
             self._jobs[watch.job] = watch
 
+    def _wake(self, job: JobId) -> JobWatch | None:
+        """Return a job of the queue, None if it is new."""
+        resting = self._resting.pop(job, None)
+        if resting is not None:
+            watch = self._jobs[job] = resting.awake(self.name)
+            watch.history.look_again(self._looked)
+        return self._jobs.get(job)
+
+    def _rest(self, watch: JobWatch) -> None:
+        """Pack a job that only waits."""
+        resting = watch.at_rest()
+        if resting is not None:
+            self._resting[watch.job] = resting
+            del self._jobs[watch.job]
+
     def knows(self, ad: UnreadAd) -> bool:
         """Return whether an ad is unchanged since the last look."""
-        watch = self._jobs.get(ad.job)
-        return watch is not None and watch.texts == hash(ad.text)
+        known = self._resting.get(ad.job) or self._jobs.get(ad.job)
+        return known is not None and known.texts == hash(ad.text)
 
     def _take(
         self, ad: ClassAd | UnreadAd, now: int, here: dict[JobId, None], logged: dict[JobId, list[JobEvent]]
-    ) -> None:
-        job, texts = (job_id(ad), texts_of(ad)) if isinstance(ad, ClassAd) else (ad.job, hash(ad.text))
-        watch = None if job is None else self._jobs.get(job)
-        if watch is not None and texts == watch.texts and now < watch.fresh_until and watch.job not in logged:
-            if not watch.packed:
-                watch.history.look_again(now)
-            here[watch.job] = None
-            return
+    ) -> JobWatch | None:
+        """Process an ad, and return its job if there may be news."""
+        texts: Hashable
+        if isinstance(ad, ClassAd):
+            job, texts = job_id(ad), texts_of(ad)
+        else:
+            job, texts = ad.job, None if ad.text is None else hash(ad.text)
+        if job is None:
+            return None
+        resting = self._resting.get(job)
+        if resting is not None and now < resting.until and texts in (None, resting.texts) and job not in logged:
+            here[job] = None
+            return None
+        watch = self._wake(job)
+        if watch is not None and texts in (None, watch.texts) and now < watch.fresh_until and job not in logged:
+            watch.history.look_again(now)
+            here[job] = None
+            return watch
         read = ad if isinstance(ad, ClassAd) else ad.read()
         queued = QueuedJob(ClassAd() if read is None else read)
-        if job is None or not queued.is_scheduled:
-            return
+        if not queued.is_scheduled:
+            return None
+        owner, cmd = _one(queued.string("Owner")), _one(queued.string("Cmd"))
         if watch is None:
-            watch = JobWatch(job, _one(queued.string("Owner")), _one(queued.string("Cmd")))
-            self._jobs[job] = watch
+            watch = self._jobs[job] = JobWatch(job, owner, cmd)
             self._gone.pop(job, None)  # it has returned, as when another log replaced the old one
-        watch.wake(self._looked)
-        terms = terms_of(queued)
-        if terms != watch.terms:
-            is_new = not watch.terms
-            if not is_new:
-                self._open(watch, now)  # due times according to the old texts
-            watch.terms = self._terms.setdefault(terms, terms)
-            self._read(watch, queued, now)
-            self._begin(watch, now, is_new=is_new)
+        watch.owner, watch.cmd = owner, cmd
+        self._read(watch, queued, now)
         watch.is_remote |= has_copy(queued)
         for event in logged.pop(job, ()):
             self._note(watch, event)
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
         note_end(watch, queued)
-        if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
-            here[job] = None
-            watch.texts, watch.fresh_until = texts, self._find(watch, queued, now)
+        if queued.status in (JobStatus.REMOVED, JobStatus.COMPLETED):
+            return None
+        here[job] = None
+        if texts is not None:
+            watch.texts = texts
+        watch.fresh_until = self._find(watch, queued, now)
+        return watch
 
     def _find(self, watch: JobWatch, queued: QueuedJob, now: int) -> int:
         """Record a job's state, and return until when it holds if the ad does not change."""
-        found = self._status.look(queued, now)
-        schedule = found.schedule
-        if schedule is not None and schedule.recurrence is not None:
-            schedule = self._status.schedule(queued, now, shared=True)
-        owner, cmd = _one(queued.string("Owner")), _one(queued.string("Cmd"))
+        found = self._reader.status(queued, watch.facts, now)
         time, coming, trouble = found.deferral_time, found.next, found.trouble
-        watch.standing = JobStanding(watch.job, owner, cmd, found.state, schedule, time, coming, trouble)
+        watch.standing = JobStanding(
+            watch.job, watch.owner, watch.cmd, found.state, found.schedule, time, coming, trouble
+        )
         return fresh_until(found, now)
 
     def _read(self, watch: JobWatch, queued: QueuedJob, now: int) -> None:
-        """Compute when a job is meant to run, and when its schedd makes it run."""
-        schedd: JobSchedule | None = None
-        meant: JobSchedule | None = None
-        try:
-            schedd = self._status.schedule(queued, now, shared=True)
-        except CrondorError:
-            schedd = None
-        try:
-            meant = self._meant.schedule(queued, now, shared=True)
-        except CrondorError:
-            meant = schedd  # a schedule that the manual rejects means what the schedd makes of it
-        watch.schedule = meant
-        watch.leaves = queued.leaves
-        times = None if meant is None else JobTimes(meant, queued.requirements)
-        notes = () if meant is None else meant.notes
-        watch.facts = JobFacts(
-            due=None if meant is None or meant.recurrence is None else times,
-            schedd=None if schedd is None else schedd.recurrence,
-            entered=queued.integer("QDate"),
-            has_shadow=queued.integer("JobUniverse") not in SHADOWLESS,
-            needs_machine=queued.integer("JobUniverse") not in _WITHOUT_MACHINE,
-            never_matches=any(note.kind in _NEVER for note in notes),
-        )
+        """Record a job's facts if its terms are new, and its next due time."""
+        terms, is_new = terms_of(queued), not watch.facts.terms
+        if terms == watch.facts.terms:
+            return
+        if not is_new:
+            self._open(watch, now)  # due times according to the old texts
+        watch.facts = self._reader.facts(queued, terms, now)
+        watch.history.entered = queued.integer("QDate")
         if not watch.is_crontab:
-            time = fixed_time(queued, now)
+            time, meant = fixed_time(queued, now), watch.facts.schedule
             is_coming = time is not None and watch.until < time <= LATEST
-            watch.next_due = time if is_coming and not (times and time and times.excludes(time)) else None
+            is_excluded = is_coming and meant is not None and JobTimes(meant, queued.requirements).excludes(time or 0)
+            watch.next_due = time if is_coming and not is_excluded else None
+        self._begin(watch, now, is_new=is_new)
 
     def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:
         """Set the time from which a job's due times are judged."""
@@ -353,7 +435,7 @@ class QueueWatch:
         if not is_new:  # an edited schedule counts from now on
             watch.next_due = next_due(due, max(watch.until, now))
             return
-        after = max(watch.facts.entered or 0, 0 if self._since is None else self._since - 1)
+        after = max(watch.history.entered or 0, 0 if self._since is None else self._since - 1)
         if self._since is None:
             last = last_due(due, after, now)
             watch.next_due = next_due(due, max(after, now)) if last is None else last
@@ -363,9 +445,8 @@ class QueueWatch:
     def _log(self, logged: dict[JobId, list[JobEvent]]) -> None:
         """Process the events of jobs that have left the queue."""
         for job, events in logged.items():
-            watch = self._jobs.get(job) or self._gone.get(job)
+            watch = self._wake(job) or self._gone.get(job)
             if watch is not None:
-                watch.wake(self._looked)
                 for event in events:
                     self._note(watch, event)
 
@@ -378,10 +459,10 @@ class QueueWatch:
 
     def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:
         """Record the jobs that have left the queue."""
-        for job in missing:
-            self._jobs[job].wake(self._looked)
         if not missing:
             return
+        for job in missing:
+            self._wake(job)
         asked = [job for job in missing if self._jobs[job].history.gone is None]
         for ad in () if find_left is None or not asked else find_left(asked):
             if job_id(ad) in self._jobs:
@@ -390,11 +471,17 @@ class QueueWatch:
             watch = self._jobs.pop(job)
             if watch.history.gone is None:
                 last = watch.history.last
-                has_ended = watch.leaves and last is not None and last.condition is JobCondition.RUNNING
+                has_ended = watch.facts.leaves and last is not None and last.condition is JobCondition.RUNNING
                 watch.history.turn(Turn(now, JobCondition.GONE, reason=COMPLETED if has_ended else ""))
             self._gone[job] = watch
 
     # Judging
+
+    def _finished(self, watch: JobWatch, now: int) -> list[DueRun]:
+        """Return the news of a job whose ad and events have been processed."""
+        runs = [*self._judged(watch, now), *self._unplanned(watch)]
+        watch.history.prune()
+        return runs
 
     def _judged(self, watch: JobWatch, now: int) -> list[DueRun]:
         """Return the due times of a job with news."""
@@ -443,7 +530,7 @@ class QueueWatch:
         """Open a due time, and return whether later ones are due as well: of a removed job only the first."""
         if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
             return False
-        opened.append(run_at(watch.schedule, time, now))
+        opened.append(run_at(watch.facts.schedule, time, now))
         return gone is None or time <= gone.time
 
     def _run(self, watch: JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
@@ -455,29 +542,29 @@ class QueueWatch:
         due = watch.facts.due
         for start in watch.history.starts_since(watch.starts_seen + 1):
             watch.starts_seen = start.time
-            if due is None or is_planned(start, due, watch.schedule):
+            if due is None or is_planned(start, due, watch.facts.schedule):
                 continue
-            run = run_at(watch.schedule, start.due or start.time, start.time)
+            run = run_at(watch.facts.schedule, start.due or start.time, start.time)
             found = Judgement(Verdict.UNPLANNED, misreading(watch.facts), start.time)
             yield self._run(watch, run, found, None)
 
     def _stand(self, watch: JobWatch, now: int) -> None:
         """Record the state of a job according to its ad."""
-        known, history = watch.standing, watch.history
+        known, history, meant = watch.standing, watch.history, watch.facts.schedule
         if known is None:
             return
-        is_idle, coming, start = known.state is ScheduledState.IDLE, known.next, history.last_start
+        is_idle, coming, (last_start, last_success) = known.state is ScheduledState.IDLE, known.next, history.ends
         right = None
-        if is_idle and self._is_misset(known.deferral_time, watch.schedule):
+        if is_idle and self._is_misset(known.deferral_time, meant):
             watch.fresh_until = 0  # the correct time changes
             with suppress(CrondorError):
-                right = None if watch.schedule is None else right_time(watch.schedule, known.deferral_time, now)
+                right = None if meant is None else right_time(meant, known.deferral_time, now)
         watch.standing = replace(
             known,
             latest=watch.latest,
             outcome=watch.outcome,
-            last_start=None if start is None else start.time,
-            last_success=history.success,
+            last_start=last_start,
+            last_success=last_success,
             is_gate_open=is_idle and coming is not None and coming.may_match(now),
             right_time=right,
         )

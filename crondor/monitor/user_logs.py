@@ -75,7 +75,7 @@ class UserLogFollower:
         if isinstance(ad, ClassAd):
             return job_id(ad), _path(ad)
         text, known = hash(ad.text), self._known.get(ad.job)
-        if known is None or known[0] != text:
+        if known is None or (ad.text is not None and known[0] != text):
             read = ad.read()
             known = self._known[ad.job] = text, None if read is None else _path(read)
         return ad.job, known[1]

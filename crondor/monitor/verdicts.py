@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from crondor.classad import Context
 from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
@@ -77,6 +76,11 @@ WORDS: Final = {
 """The cause as part of a sentence about a job."""
 
 
+def packed_times(run: Deferral) -> tuple[int, ...]:
+    """Return the values of a Deferral."""
+    return run.time, run.window, run.prep_time, run.schedd_interval
+
+
 @dataclass(frozen=True, slots=True)
 class DueRun:
     """A due time of a job and what became of it; an UNPLANNED start has its DeferralTime, or its own time.
@@ -97,6 +101,20 @@ class DueRun:
     code: int | None = None
     is_final: bool = True
     before: Verdict | None = None
+
+    def packed(self) -> tuple[object, ...]:
+        """Return what the run does not have in common with its job, as values that JSON has."""
+        cause, before = (None if each is None else each.value for each in (self.cause, self.before))
+        said = self.started, self.detail, self.code, self.is_final
+        return packed_times(self.run), self.verdict.value, cause, *said, before
+
+    @classmethod
+    def unpacked(cls, queue: str, job: str, owner: str | None, cmd: str | None, values: Sequence[Any]) -> DueRun:
+        """Return the run of a job from packed values."""
+        run, verdict, cause, started, detail, code, is_final, before = values
+        why, was = None if cause is None else Cause(cause), None if before is None else Verdict(before)
+        said = started, detail, code, is_final, was
+        return cls(queue, job, owner, cmd, Deferral(*run), Verdict(verdict), why, *said)
 
     @property
     def delay(self) -> int | None:
@@ -284,10 +302,11 @@ class Sighted(NamedTuple):
 class JobHistory:
     """The turns, starts and DeferralTimes of one job, in the order of time."""
 
-    __slots__ = ("_matches", "_seen", "_sighted", "_starts", "_turns", "success")
+    __slots__ = ("_matches", "_seen", "_sighted", "_starts", "_turns", "entered", "success")
 
     def __init__(self) -> None:
         """Start empty."""
+        self.entered: int | None = None  # when the job entered the queue
         self.success: int | None = None  # end of the last program with exit code 0
         self._turns: list[Turn] = []
         self._seen: int | None = None  # time of the last look
@@ -295,17 +314,16 @@ class JobHistory:
         self._starts: list[Start] = []
         self._sighted: list[Sighted] = []
 
-    def packed(self) -> str:
-        """Return the history as a text, which takes much less memory."""
+    def packed(self) -> tuple[object, ...]:
+        """Return the history as values that JSON has."""
         turns = [(turn[0], turn.condition.value, *turn[2:]) for turn in self._turns]
-        kept = (self.success, self._seen, self._matches, turns, self._starts, self._sighted)
-        return json.dumps(kept, separators=(",", ":"))
+        return self.entered, self.success, self._seen, self._matches, turns, self._starts, self._sighted
 
     @classmethod
-    def unpacked(cls, text: str) -> JobHistory:
-        """Return the history packed in a text."""
+    def unpacked(cls, values: Sequence[Any]) -> JobHistory:
+        """Return the history of packed values."""
         made = cls()
-        made.success, made._seen, made._matches, turns, starts, sighted = json.loads(text)
+        made.entered, made.success, made._seen, made._matches, turns, starts, sighted = values
         made._turns = [Turn(time, JobCondition(condition), *rest) for time, condition, *rest in turns]
         made._starts = [Start(*start) for start in starts]
         made._sighted = [Sighted(*each) for each in sighted]
@@ -413,6 +431,11 @@ class JobHistory:
     def last_start(self) -> Start | None:
         """The last start."""
         return self._starts[-1] if self._starts else None
+
+    @property
+    def ends(self) -> tuple[int | None, int | None]:
+        """The time of the last start, and the end of the last program with exit code 0."""
+        return self._starts[-1].time if self._starts else None, self.success
 
     @property
     def gone(self) -> Turn | None:

@@ -16,7 +16,7 @@ from crondor.job.attributes import integer
 from crondor.job.policy import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
-from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, FindLeft, may_refer
+from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, OF_LOGS, FindLeft, may_refer
 from crondor.preview.jobs import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
@@ -151,7 +151,8 @@ class WatchedQueue:
             return None
         if self.schedd is None:
             self.schedd = self._open()
-        return _live(self.schedd).asking(self._wanted.chosen.where(IS_SCHEDULED), LOOKED_AT)
+        names = (*LOOKED_AT, *(OF_LOGS if self._wanted.folders else ()))
+        return _live(self.schedd).asking(self._wanted.chosen.where(IS_SCHEDULED), names)
 
     def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
         """Process an answer; return the next query, None if the look can be made.
@@ -255,7 +256,8 @@ class WatchedQueue:
                 self.findings.append(no_queue(self._wanted.asked.folder, severity))
                 return []
             self.findings += getattr(self.schedd, "diagnostics", ())
-        return cast("QueueLogSchedd", self.schedd).unread(self._wanted.chosen)
+        is_first = not self.looks or self.fault is not None  # what a failed look has read is not known
+        return cast("QueueLogSchedd", self.schedd).unread(self._wanted.chosen, anew=is_first)
 
     # Jobs that have left
 
@@ -346,13 +348,14 @@ class Row(NamedTuple):
 
 def all_rows(queue: str, look: Look, *, every: bool) -> Iterator[Row]:
     """Yield a row for each job with its last due time, or with ``every`` for each due time of the look."""
-    statuses = {standing.status.id: standing.status for standing in look.jobs}
+    standings = {str(standing.job): standing for standing in look.jobs}
+    statuses = {job: standing.status for job, standing in standings.items()}
     if every:
         yield from (Row(queue, run, statuses.get(run.job)) for run in look.runs)
     said = {run.job for run in look.runs} if every else set()
-    for standing in look.jobs:
-        if standing.status.id not in said:
-            yield Row(queue, standing.latest, standing.status)
+    for job, standing in standings.items():
+        if job not in said:
+            yield Row(queue, standing.latest, statuses[job])
     if every:
         return
     for run in look.runs:  # jobs that have left and were just judged; unplanned starts

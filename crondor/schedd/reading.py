@@ -184,7 +184,10 @@ def not_offered(doing: str, instead: str) -> NotOffered:
 
 
 class UnreadAd(NamedTuple):
-    """A job's unparsed ad: ``text`` is its whole content, ``read`` parses it, and returns None if it is invalid."""
+    """A job's unparsed ad: ``text`` is its whole content, ``read`` parses it, and returns None if it is invalid.
+
+    ``text`` None: it is the same as in the answer before.
+    """
 
     job: JobId
     text: Hashable
@@ -228,6 +231,7 @@ class QueueLogSchedd:
         self._embedded = embedded
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._changes: ChangeList | None = None
+        self._scheduled: list[JobId] = []  # at the last call of ``unread``
         self.refresh()
 
     @property
@@ -249,12 +253,24 @@ class QueueLogSchedd:
         self.refresh()
         return scheduled_of(self.mirror, which, context_at(self._clock, self._zone))
 
-    def unread(self, which: Selection) -> list[UnreadAd]:
-        """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError."""
+    def unread(self, which: Selection, *, anew: bool = True) -> list[UnreadAd]:
+        """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError.
+
+        ``anew`` false: the texts of the last answer are known, and only those that may have changed are returned.
+        """
         self.refresh()
         self.mirror.settle()
         if which.is_all:
-            return [UnreadAd(*each) for each in self.mirror.packed(sorted(self.mirror.having(SCHEDULING)))]
+            changed = self.mirror.changed_clusters()
+            if changed is None or anew:
+                self._scheduled = sorted(self.mirror.having(SCHEDULING))
+                return [UnreadAd(*each) for each in self.mirror.packed(self._scheduled)]
+            if changed:
+                kept = [job for job in self._scheduled if job.cluster not in changed]
+                self._scheduled = sorted(kept + self.mirror.having(SCHEDULING, changed))
+            new = (job for job in self._scheduled if job.cluster in changed)
+            texts = {job: text for job, text, _ in self.mirror.packed(new)}
+            return [UnreadAd(job, texts.get(job), partial(self.mirror.ad, job)) for job in self._scheduled]
         ads = scheduled_of(self.mirror, which, context_at(self._clock, self._zone)).ads
         jobs = {job: ad for ad in ads if (job := job_id(ad)) is not None}
         return [UnreadAd(job, text, partial(jobs.get, job)) for job, text, _ in self.mirror.packed(jobs)]
@@ -408,12 +424,14 @@ class StatusReader:
             if queued.is_scheduled:
                 yield self.look(queued, now)
 
-    def look(self, queued: QueuedJob, now: int) -> ScheduledJob:
-        """Return the status of a job at ``now`` (epoch seconds). Raises UnknownZone."""
+    def look(self, queued: QueuedJob, now: int, schedule: JobSchedule | None = None) -> ScheduledJob:
+        """Return the status of a job at ``now`` (epoch seconds), with its schedule if that is known.
+
+        Raises UnknownZone.
+        """
         trouble: list[Diagnostic] = []
-        schedule: JobSchedule | None = None
         try:
-            schedule = self.schedule(queued, now)
+            schedule = schedule or self.schedule(queued, now)
             trouble += schedule.notes
         except InvalidSchedule as error:
             trouble += error.diagnostics
@@ -437,15 +455,12 @@ class StatusReader:
             found = _waiting(queued, time)  # even if it was edited since: its starter has the earlier ad
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
-    def schedule(self, queued: QueuedJob, now: int, *, shared: bool = False) -> JobSchedule:
-        """Return a job's schedule at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone.
-
-        ``shared``: a crontab job's DeferralTime does not matter, and jobs with the same fields share an object.
-        """
+    def schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
+        """Return a job's schedule at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone."""
         terms, time = _shared(queued.terms)
         known = self._known.get(terms)
         if known is not None:
-            return known if time is None or shared else known.with_time(time)
+            return known if time is None else known.with_time(time)
         schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
         if not schedule.notes and not queued.has_expressions:  # notes name their job
             if len(self._known) >= _MOST_KNOWN:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from crondor.monitor import QueueWatch
-from tests.monitor.made import SIX, MadeJob
+from crondor.monitor.queue_watch import job_filter
+from crondor.schedd.protocol import Selection
+from crondor.schedd.reading import QueueLogSchedd
+from tests.monitor.made import ENTERED, SIX, MadeJob
 
 
 def weight(watch: QueueWatch) -> int:
     """Return how much a watch keeps of its jobs, as bytes of a pickle."""
     kept = [(each.history, each.open, each.said) for each in (*watch._jobs.values(), *watch._gone.values())]
-    return sum(
+    return sum(len(each.packed) for each in watch._resting.values()) + sum(
         len(pickle.dumps([(name, getattr(history, name)) for name in history.__slots__] + [open_, said]))
         for history, open_, said in kept
     )
@@ -58,3 +67,66 @@ def test_a_job_that_stays_on_hold_has_no_due_time_open_for_long() -> None:
     told = [run for number in range(300) for run in job.look(SIX + 60 * number)]
     assert len(told) > 500
     assert all(len(each.open) <= 2 for each in job.watch._jobs.values())
+
+
+HEADER = "107 1 CreationTimestamp 1700000000\n"
+REQUIREMENTS = f"(TARGET.Arch == {'X' * 300})"
+AT_SEVEN = f"""CronMinute "0"
+CronHour "7"
+DeferralWindow 600
+DeferralPrepTime 300
+ScheddInterval 60
+DeferralTime {SIX + 3600}
+"""
+
+
+def job(number: int, terms: str) -> str:
+    """Return the records of an idle job that is alone in its cluster, with forty other attributes."""
+    others = "".join(f'Other{each} "{number} and {each}"\n' for each in range(40))
+    cluster = (
+        f'ClusterId {number}\nOwner "alice"\nCmd "/bin/{number % 10}"\nQDate {ENTERED + number}\nJobUniverse 5\n'
+        f"OnExitRemove false\nRequirements {REQUIREMENTS}\n{terms}{others}"
+    )
+    own = f"ProcId 0\nJobStatus 1\nEnteredCurrentStatus {ENTERED + number}\nNumJobStarts 0\n"
+    made = ((f"0{number}.-1", cluster), (f"{number}.0", own))
+    return "".join(
+        f"101 {key} Job Machine\n" + "".join(f"103 {key} {line}\n" for line in text.splitlines()) for key, text in made
+    )
+
+
+def objects_of(roots: list[object]) -> Iterator[object]:
+    """Yield what is reachable from some objects, each once; no types, modules and functions."""
+    seen: set[int] = set()
+    while roots:
+        each = roots.pop()
+        if id(each) not in seen and not isinstance(each, (type, ModuleType, FunctionType)):
+            seen.add(id(each))
+            yield each
+            roots += gc.get_referents(each)
+
+
+def kept_of(folder: Path, scheduled: int, others: int) -> tuple[int, Counter[str]]:
+    """Return what is kept of a log after some looks: bytes, and the objects of our own by the names of their types."""
+    path = folder / f"{scheduled}-{others}.log"
+    jobs = [job(number, AT_SEVEN if number <= scheduled else "") for number in range(1, scheduled + others + 1)]
+    path.write_text(HEADER + "".join(jobs), encoding="utf-8")
+    watch = QueueWatch(sees_deferral_time=False)
+    schedd = QueueLogSchedd(path, clock=lambda: SIX, only=job_filter(has_logs=False))
+    for step in range(3):
+        look = watch.look(schedd.unread(Selection()), SIX + 30 * step)
+        assert len(look.jobs) == scheduled
+    found = list(objects_of([watch, schedd.mirror.ads.held, schedd.mirror.ads.jobs]))
+    own = Counter(type(each).__name__ for each in found if type(each).__module__.startswith("crondor"))
+    return sum(map(sys.getsizeof, found)), own
+
+
+def test_a_scheduled_job_takes_no_more_than_2_kb(tmp_path: Path) -> None:
+    """It is two objects of ours; what it has in common with others is there once."""
+    few, many = (kept_of(tmp_path, jobs, 0) for jobs in (100, 500))
+    assert (many[0] - few[0]) / 400 < 1800
+    assert many[1] - few[1] == Counter(RestingJob=400, JobId=400)
+
+
+def test_other_jobs_take_nothing(tmp_path: Path) -> None:
+    """However many there are."""
+    assert kept_of(tmp_path, 20, 1000) == kept_of(tmp_path, 20, 10)

@@ -313,7 +313,7 @@ def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named
         _show_fault(queue)
     if look is None:
         return None
-    statuses = {standing.status.id: standing.status for standing in look.jobs}
+    statuses = {str(standing.job): standing.status for standing in look.jobs.among({run.job for run in look.runs})}
     for run in look.runs:
         row = Row(queue.name, run, statuses.get(run.job))
         if format_ == "json":

@@ -41,7 +41,7 @@ def queues_of(
             return found.ads, found.findings
 
         reads = read if asked.kind == "ads" else None
-        only = job_filter(is_whole=wanted.chosen.constraint is not None)
+        only = job_filter(is_whole=wanted.chosen.constraint is not None, has_logs=bool(wanted.folders))
         return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now, only)), reads)]
     if asked.queue or asked.log or asked.ads or asked.name:
         message = "--all-schedds needs --pool: it asks the collector for its schedds"
