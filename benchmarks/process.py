@@ -21,7 +21,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "next": Command(("next", "--spec", "examples/nightly.sub", "--tz", "America/New_York"), 1.6),
+    "next": Command(("next", "--spec", "examples/nightly.sub", "--tz", "America/New_York"), 2.2),
     # The policies of this file need the engine of expressions, and the tables of attributes.
     "check": Command(("check", "--no-config", "--tz", "UTC", "examples/local.sub"), 2.4),
 }
