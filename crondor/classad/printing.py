@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from crondor.classad.parser import UnparseForm, print_constant, print_name, print_real, print_string, unparse
 from crondor.classad.scope import Attributes, Code, Codes, code_tree, literal_value
-from crondor.classad.shapes import printed_old
+from crondor.classad.shapes import literal, printed_old
 from crondor.classad.text import lower
 from crondor.classad.tree import ERROR, UNDEFINED, AdNode, ListNode, Literal, Node, RelTime, attribute_order
 
@@ -176,7 +176,8 @@ def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIB
 
 def _items(ad: Attributes, order: Order) -> Iterator[tuple[str, Node]]:
     for name in _ordered(tuple(ad.names.values()), order):
-        yield name, code_tree(ad.codes[lower(name)])
+        code = ad.codes[lower(name)]
+        yield name, (literal(code) if isinstance(code, str) else None) or code_tree(code)
 
 
 def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
