@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from importlib import import_module
 from math import isfinite
+from operator import itemgetter
 from shutil import copyfileobj
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
@@ -172,13 +173,16 @@ class _Held:
                     names[low] = None
                 else:
                     left.append((ad.names.get(low, low), _clean(_text(own[low]))))
-        gets = [own.get for own in codes]
-        arrays = [self._texts(columns[low], [get(low) for get in gets]) for low in names]
+        if len(names) > 1 and all(own.keys() >= names.keys() for own in codes):
+            values: Iterable[Sequence[Code | str | None]] = zip(*map(itemgetter(*names), codes), strict=True)
+        else:
+            values = ([own.get(low) for own in codes] for low in names)
+        arrays = [self._texts(columns[low], column) for low, column in zip(names, values, strict=True)]
         batch = pa.record_batch([*arrays, pa.array(rest, self._map)], names=[*names, _ODD])
         with pa.ipc.new_stream(spool, batch.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
             writer.write_batch(batch)
 
-    def _texts(self, column: _Column, codes: list[Code | str | None]) -> pa.Array:
+    def _texts(self, column: _Column, codes: Sequence[Code | str | None]) -> pa.Array:
         """Return the texts of values as an array, and count their kinds."""
         pa = self._pa
         try:
