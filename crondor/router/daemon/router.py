@@ -33,7 +33,6 @@ from crondor.router.daemon.routed_job import (
 from crondor.router.daemon.status import (
     DECIDING,
     Because,
-    DullJobs,
     QueueView,
     RouteNow,
     RouteReason,
@@ -80,16 +79,10 @@ class SourceQueue:
         clusters = self._matcher.clusters
         return None if clusters.is_open or self._context.options.waits_for_gates else clusters.names
 
-    def pass_over(self, job: JobId, *, waits: bool) -> bool:
-        """Update a job that no route takes, if nothing more is known of it; ``waits``: another table may take it."""
-        if self.has(job):
-            return False
-        if waits and job not in self._known:
-            self._known.add(job)
-            self._candidates.number(str(job))
-        elif not waits:
-            self.drop(job)
-        return True
+    def keep(self, job: JobId) -> None:
+        """Let a job wait that no route takes, in case of another table."""
+        self._known.add(job)
+        self._candidates.number(str(job))
 
     def has(self, job: JobId) -> bool:
         """Return whether a route may take a job later, or was refused it."""
@@ -225,8 +218,8 @@ class Router:
         self._copies: dict[JobId, JobId] = {}
         copies = source if destination is None else destination
         self._is_one = copies is source
-        self._sources = QueueView(source, self._cares)
-        self._others = self._sources if self._is_one else QueueView(copies, self._cares_for_copy)
+        self._sources = QueueView(source, self._cares, self._has)
+        self._others = self._sources if self._is_one else QueueView(copies, self._cares_for_copy, self._cares_for_copy)
         asked = Patient(source)
         self._context = RouterContext(
             asked,
@@ -243,8 +236,8 @@ class Router:
         self._orphans = Orphans(self._context, self.jobs)
         self._queue = SourceQueue(self._context)
         self._policy_due = clock() + table.settings.periodic_interval
+        self._sources.compare(self._queue.names())
         self._narrow()
-        self._pass_over_dull_jobs()
 
     @property
     def table(self) -> RoutingTable:
@@ -276,7 +269,7 @@ class Router:
         self._context.destination.ask_again()
         for job in self._queue.forget_all():
             self._sources.ask(job)
-        self._pass_over_dull_jobs()
+        self._sources.compare(self._queue.names())
 
     def _narrow(self) -> None:
         """Let schedds that are asked at each poll return only the jobs that matter."""
@@ -287,13 +280,6 @@ class Router:
         waiting, own = queue_parts(self._context.table, self.options.owner, _NEEDED)
         for schedd in narrowing:
             schedd.narrow((waiting, own) if schedd is self._sources.schedd else (own,))
-
-    def _pass_over_dull_jobs(self) -> None:
-        """Let the views leave out jobs that need not be looked at, by the attributes that the table refers to."""
-        names = self._queue.names()
-        self._sources.dull = None if names is None else DullJobs(names, self._pass_over_source)
-        if not self._is_one:
-            self._others.dull = DullJobs((), self._pass_over_copy)
 
     def poll(self) -> bool:
         """Read the queues, and advance every job as far as possible; return whether the queues worked.
@@ -427,24 +413,15 @@ class Router:
             is_done = self._guard(seen.job, self._see, seen)
             if self._is_one:
                 is_done &= self._guard(seen.job, self._see_copy, seen)
-            waits = seen.job in self._queue
-            if is_done and self._sources.dull is not None and self._pass_over_source(seen.job, waits=waits):
-                self._sources.dull.add(seen, waits=waits)
+            if is_done:
+                self._sources.leave_out(seen, self._queue.keep if seen.job in self._queue else self._queue.drop)
         if not self._is_one:
             for seen in self._others.refresh():
-                is_done = self._guard(seen.job, self._see_copy, seen)
-                if is_done and self._others.dull is not None and self._pass_over_copy(seen.job):
-                    self._others.dull.add(seen, waits=False)
+                if self._guard(seen.job, self._see_copy, seen):
+                    self._others.leave_out(seen, lambda _: None)
 
-    def _pass_over_copy(self, job: JobId, *, waits: bool = False) -> bool:
-        """Return whether a job is no copy of the router's."""
-        return not (waits or self._cares_for_copy(job))
-
-    def _pass_over_source(self, job: JobId, *, waits: bool) -> bool:
-        """Update a job like one of no interest, and return True, if the router knows nothing more of it."""
-        if job in self.jobs or job in self._orphans or (self._is_one and job in self._copies):
-            return False
-        return self._queue.pass_over(job, waits=waits)
+    def _has(self, job: JobId) -> bool:
+        return job in self.jobs or self._cares_for_copy(job) or self._queue.has(job)
 
     def _cares(self, job: JobId) -> bool:
         return job in self.jobs or job in self._queue or (self._is_one and self._cares_for_copy(job))

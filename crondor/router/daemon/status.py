@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad import Context, Expression, print_string
 from crondor.classad.ad import ClassAd
@@ -36,7 +36,7 @@ from crondor.router.daemon.routed_job import (
 )
 from crondor.router.match.matcher import Limit, Matcher, RouteLoad, RouteState, Throttle, limit_text
 from crondor.router.match.reasons import DISABLED, RouteOutcome, RouteVerdict, why
-from crondor.router.match.umbrella import MOST_KEYS, Autoclusters, built_in, needs_of_all
+from crondor.router.match.umbrella import Autoclusters, built_in, needs_of_all
 from crondor.router.table.route import Route, RoutingTable
 from crondor.schedd.protocol import QueuePart, Schedd, Selection
 from crondor.schedd.reading import job_id
@@ -372,6 +372,7 @@ def _count(data: Mapping[str, object], name: str) -> int:
 
 _CHUNK: Final = 200
 _SHARE: Final = 8
+_MOST_DULL: Final = 1 << 12  # kinds of jobs
 DECIDING: Final = frozenset(
     ("jobstatus", "managed", "managedmanager", "owner", "procid", "routedby", "stageinstart", "stageinfinish")
 )
@@ -379,77 +380,58 @@ DECIDING: Final = frozenset(
 
 # HTCondor: JobLogMirror, NewClassAdJobLogConsumer.
 class Seen(NamedTuple):
-    """A changed job with its current ad; None: it has left the queue. ``key``: the texts that DullJobs compares."""
+    """A changed job with its current ad; None: it has left the queue. ``key``: the texts that QueueView compares."""
 
     job: JobId
     ad: ClassAd | None
     key: Hashable = None
 
 
-class PassOver(Protocol):
-    """Passes over a job that is like one of no interest."""
-
-    def __call__(self, job: JobId, *, waits: bool) -> bool:
-        """Return False if the router knows more of this job; ``waits``: another table may take it."""
-
-
-class DullJobs:
-    """Jobs that need not be looked at, since a job with the same texts was of no interest to the router.
-
-    These are the texts of all attributes that its decisions read. An expression among them adds those it refers to.
-    """
-
-    def __init__(self, names: Iterable[str], pass_over: PassOver) -> None:
-        """Take names in lower case in addition to DECIDING."""
-        self._pass_over = pass_over
-        self._compare((DECIDING - {"procid"}).union(names))
-
-    def _compare(self, names: frozenset[str]) -> None:
-        self._names, self._traits = names, Traits(names, "procid")
-        self._waits: dict[Hashable, bool] = {}
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin to look at the jobs of a queue: it may have changed."""
-        self._cluster: tuple[int, Hashable] = (0, None)
-
-    def key(self, mirror: Mirror, job: JobId) -> Hashable:
-        """Return the texts of a job."""
-        if self._cluster[0] != job.cluster:
-            self._cluster = job.cluster, mirror.traits(cluster_key(job.cluster), self._traits)
-        return self._cluster[1], mirror.traits(job, self._traits)
-
-    def has(self, job: JobId, key: Hashable) -> bool:
-        """Return whether a job with these texts is passed over."""
-        waits = self._waits.get(key)
-        return waits is not None and self._pass_over(job, waits=waits)
-
-    def add(self, seen: Seen, *, waits: bool) -> None:
-        """Pass over the jobs with the same texts from now on."""
-        if seen.ad is None or seen.key is None:
-            return
-        needs = needs_of_all(map(seen.ad.codes.get, self._names))
-        if not self._names.issuperset(needs.names):
-            self._compare(self._names.union(needs.names))
-        elif not (needs.is_timed or needs.is_open) and len(self._waits) < MOST_KEYS:
-            self._waits[seen.key] = waits
-
-
 class QueueView:
     """The changes of one queue.
 
     ``cares`` returns whether every change of a job matters; for other jobs only the changes do that can make them the
-    router's business: of state, owner or manager.
+    router's business: of state, owner or manager. ``has`` returns whether the router does anything with a job; of the
+    others, those with the same texts as one that was of no interest are left out.
     """
 
-    def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool]) -> None:
+    def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool], has: Callable[[JobId], bool]) -> None:
         """Start without knowledge of the queue."""
         self.schedd = schedd
-        self.dull: DullJobs | None = None
         self._cares = cares
+        self._has = has
+        self.compare(())
         self._missed: dict[JobId, None] = {}
         self._gone: dict[JobId, None] = {}
         self.size = 0
+
+    def compare(self, names: Iterable[str] | None) -> None:
+        """Start to compare the texts of DECIDING and more attributes (lower case); None: leave out no job."""
+        self._names = None if names is None else (DECIDING - {"procid"}).union(names)
+        self._traits = Traits(self._names or (), "procid")
+        self._dull: dict[Hashable, Callable[[JobId], None]] = {}
+        self._cluster: tuple[int, Hashable] = (0, None)
+
+    def leave_out(self, seen: Seen, act: Callable[[JobId], None]) -> None:
+        """Leave out the jobs with the texts of this one, and do something else with them.
+
+        A text that is an expression adds the attributes it refers to.
+        """
+        if self._names is None or seen.key is None or seen.ad is None or self._has(seen.job):
+            return
+        needs = needs_of_all(map(seen.ad.codes.get, self._names))
+        if not self._names.issuperset(needs.names):
+            self.compare(self._names.union(needs.names))
+        elif not (needs.is_timed or needs.is_open):
+            if len(self._dull) >= _MOST_DULL:
+                self._dull.clear()
+            self._dull[seen.key] = act
+
+    def _key(self, mirror: Mirror, job: JobId) -> Hashable:
+        """Return the texts of a job."""
+        if self._cluster[0] != job.cluster:
+            self._cluster = job.cluster, mirror.traits(cluster_key(job.cluster), self._traits)
+        return self._cluster[1], mirror.traits(job, self._traits)
 
     def refresh(self) -> Iterator[Seen]:
         """Yield the jobs that changed since the last call, in order; the first call yields all jobs.
@@ -471,15 +453,16 @@ class QueueView:
         mirror = getattr(self.schedd, "mirror", None)
         if mirror is not None:
             is_late = getattr(self.schedd, "is_late", None)
-            dull = self.dull
-            if dull is not None:
-                dull.begin()
+            self._cluster = (0, None)
             for job in wanted if is_late is None else [job for job in wanted if not is_late(job)]:
                 gone.pop(job, None)
                 missed.pop(job, None)
-                key = None if dull is None else dull.key(mirror, job)
-                if dull is None or not dull.has(job, key):
+                key = None if self._names is None else self._key(mirror, job)
+                act = self._dull.get(key)
+                if act is None or self._has(job):
                     yield Seen(job, mirror.ad(job) if job in mirror else None, key)
+                else:
+                    act(job)
             return
         ads = {job: None for job in gone if job not in missed} | self._all(wanted)
         for start in range(0, len(wanted), _CHUNK):
