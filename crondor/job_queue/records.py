@@ -439,12 +439,12 @@ class Traits:
     """The texts of some attributes in an ad, packed or not, as a key: ads with the same key have the same texts."""
 
     def __init__(self, lows: Iterable[str], number: str) -> None:
-        """Take lowercase names, and that of one more attribute, whose value only counts if it is no plain number."""
+        """Take lowercase names, and that of one more attribute, all of whose plain numbers count as one."""
         self._lows, self._number = frozenset(lows), number
         self._has_type = not IMPLIED.keys().isdisjoint(self._lows)
         names = (re.escape(low.encode("utf-8", "surrogateescape")) for low in (*self._lows, number))
-        other = b"" if number in self._lows else rb"(?!(?i:%b) [0-9]+\n)" % number.encode()
-        self._find = re.compile(rb"\n10[34] [^ \n]+ %b((?i:%b)(?: [^\n]*)?)(?=\n)" % (other, b"|".join(names))).findall
+        plain = b"" if number in self._lows else rb"(?i:%b) (?=[0-9]+\n)|" % number.encode()
+        self._find = re.compile(rb"\n10[34] [^ \n]+ (%b(?i:%b)(?: [^\n]*)?(?=\n))" % (plain, b"|".join(names))).findall
 
     def __call__(self, ad: dict[str, str] | bytes) -> Hashable:
         """Return the key of an ad."""

@@ -116,11 +116,6 @@ class RoutedJob:
     settled: tuple[ClassAd | None, ClassAd | None, RoutingTable] | None = None
 
     @property
-    def is_idle(self) -> bool:
-        """Return whether the job counts as idle on its route: all but running jobs (HTCondor 25.14's job router)."""
-        return not self.is_running
-
-    @property
     def counts(self) -> bool:
         """Return whether the job counts on its route and for the router's maximum."""
         return self.state is not RoutedState.RETIRED
@@ -333,10 +328,6 @@ class Refusals:
     def until(self, job: JobId) -> int:
         """Return when a job's wait ends (epoch seconds); 0 if it does not wait."""
         return self._found.get(job, (0, 0))[0]
-
-    def has(self, job: JobId) -> bool:
-        """Return whether a job was refused."""
-        return job in self._found
 
     def forget(self, job: JobId) -> None:
         """Forget a job."""

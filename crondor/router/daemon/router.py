@@ -70,10 +70,6 @@ class SourceQueue:
         """Return whether a job waits here."""
         return job in self._known
 
-    def __len__(self) -> int:
-        """Return the number of jobs."""
-        return len(self._known)
-
     def names(self) -> tuple[str, ...] | None:
         """Return the attributes that decide whether a route could take a job; None: any may."""
         clusters = self._matcher.clusters
@@ -86,7 +82,7 @@ class SourceQueue:
 
     def has(self, job: JobId) -> bool:
         """Return whether a route may take a job later, or was refused it."""
-        return job in self._later or self._context.refusals.has(job) or self._candidates.may_match(str(job))
+        return job in self._later or self._context.refusals.until(job) > 0 or self._candidates.may_match(str(job))
 
     def forget_all(self) -> list[JobId]:
         """Forget all jobs and use the context's current table; return the jobs, which must be seen again."""

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -370,8 +370,7 @@ def _count(data: Mapping[str, object], name: str) -> int:
     return value
 
 
-_CHUNK: Final = 200
-_SHARE: Final = 8
+_CHUNK: Final = 200  # jobs queried by number; for more the whole queue is
 _MOST_DULL: Final = 1 << 12  # kinds of jobs
 DECIDING: Final = frozenset(
     ("jobstatus", "managed", "managedmanager", "owner", "procid", "routedby", "stageinstart", "stageinfinish")
@@ -403,7 +402,6 @@ class QueueView:
         self.compare(())
         self._missed: dict[JobId, None] = {}
         self._gone: dict[JobId, None] = {}
-        self.size = 0
 
     def compare(self, names: Iterable[str] | None) -> None:
         """Start to compare the texts of DECIDING and more attributes (lower case); None: leave out no job."""
@@ -442,10 +440,8 @@ class QueueView:
             if change.kind is ChangeKind.DESTROYED:
                 self._missed.pop(change.job, None)
                 self._gone[change.job] = None
-                self.size -= 1
                 continue
             self._gone.pop(change.job, None)
-            self.size += change.kind is ChangeKind.CREATED
             if change.kind is ChangeKind.CREATED or DECIDING & change.attributes or self._cares(change.job):
                 self._missed[change.job] = None
         gone, missed = self._gone, self._missed
@@ -464,30 +460,17 @@ class QueueView:
                 else:
                     act(job)
             return
-        ads = {job: None for job in gone if job not in missed} | self._all(wanted)
-        for start in range(0, len(wanted), _CHUNK):
-            chunk = wanted[start : start + _CHUNK]
-            asked = tuple(job for job in chunk if job not in ads)
-            found = _named(self.schedd.jobs(Selection(jobs=asked))) if asked else {}
-            for job in chunk:
-                gone.pop(job, None)
-                missed.pop(job, None)
-                yield Seen(job, ads[job] if job in ads else found.get(job))
+        asked = Selection(jobs=tuple(missed)) if len(missed) <= _CHUNK else None
+        ads = {job_id(ad): ad for ad in self.schedd.jobs(asked)} if missed else {}
+        for job in wanted:
+            ad = ads.get(job) if job in missed else None
+            gone.pop(job, None)
+            missed.pop(job, None)
+            yield Seen(job, ad)
 
     def ask(self, job: JobId) -> None:
         """Include a job in the next call, changed or not."""
         self._missed[job] = None
-
-    def _all(self, wanted: Sequence[JobId]) -> dict[JobId, ClassAd | None]:
-        """Return the ads of jobs, with one query if they are a large part of the queue."""
-        if len(wanted) <= max(_CHUNK, self.size // _SHARE):
-            return {}
-        every = _named(self.schedd.jobs())
-        return {job: every.get(job) for job in wanted}
-
-
-def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:
-    return {job: ad for ad in ads if (job := job_id(ad)) is not None}
 
 
 def queue_parts(table: RoutingTable, owner: str | None = None, more: Iterable[str] = ()) -> tuple[QueuePart, ...]:
