@@ -93,6 +93,11 @@ def _story(log: Path, wanted: list[str], steps: list[list[Record] | list[str]], 
 @example(["B"], [_cluster(1, {"B": "ProcId"}, [{}, {}, {}]), ["A == 5"]], False)
 @example(["A == 1"], [_cluster(1, {}, [{}, {"A": "B"}, {"A": "B", "B": "1"}])], False)
 @example(["A == 1"], [_cluster(1, {}, [{}, {}]), [Record(Op.SET, "01.-1", "A", "1")]], True)
+@example(["A == 1"], [_cluster(1, {}, [{}, {}]) + _cluster(2, {"A": "1"}, [{}, {}])], False)
+@example(["A == 1"], [_cluster(1, {"A": "1", "Managed": 'eval("B")'}, [{"B": '"External"'}, {}])], False)
+@example(
+    ["A == 1"], [_cluster(1, {}, [{"A": "1"}] * 7), *([Record(Op.SET, f"1.{n}", "A", "5")] for n in (6, 5))], False
+)
 @given(_TABLES, st.lists(_STEPS, max_size=6), st.booleans())
 def test_passing_over_changes_nothing(wanted: list[str], steps: list[list[Record] | list[str]], two: bool) -> None:
     """A router that looks at every job says, takes and counts the same, poll by poll, as queue and table change."""
