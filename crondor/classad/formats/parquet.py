@@ -26,6 +26,7 @@ from crondor.classad.ad import ClassAd, checked_name
 from crondor.classad.compile import read
 from crondor.classad.formats.pieces import Report, tell
 from crondor.classad.parser import print_constant, unparse
+from crondor.classad.printing import Spelling
 from crondor.classad.scope import Attributes, Code, code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import ClassAdSyntaxError, Constant, Literal
@@ -360,9 +361,9 @@ def read_parquet(file: IO[bytes], *, name: str = "<parquet>", report: Report | N
             copyfileobj(file, copy)
             file = copy
         try:
-            whole = pa.parquet.ParquetFile(file)
+            whole = pa.parquet.ParquetFile(file, pre_buffer=False)
             columns = [_read_column(pa, field, name) for field in whole.schema_arrow]
-            for batch in whole.iter_batches(_FEW):
+            for batch in whole.iter_batches(_FEW, use_threads=False):  # each thread would hold a column more
                 yield from _ads(pa, batch, columns, report)
         except (pa.ArrowException, OSError) as error:
             raise InvalidParquet(Diagnostic("parquet-file", f"{name} cannot be read as Parquet: {error}")) from error
@@ -407,8 +408,11 @@ def _ads(pa: ModuleType, batch: pa.RecordBatch, columns: list[_ReadColumn], repo
             for row, text in zip(rows, _printed(pa, array, column.kind), strict=True):
                 if text is not None and (not is_checked or _is_expression(column.name, text, report)):
                     row[column.low] = text
+    names: dict[tuple[str, ...], Spelling] = {}
     for row in rows:
-        yield ClassAd.of(row, {low: spelled[low] for low in row})
+        keys = tuple(row)
+        names[keys] = names.get(keys) or Spelling({low: spelled[low] for low in keys})
+        yield ClassAd.of(row, names[keys])
 
 
 def _is_expression(name: str, text: str, report: Report | None) -> bool:
