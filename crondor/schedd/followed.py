@@ -109,6 +109,8 @@ class FollowedSchedd:
     def changes(self) -> list[JobChange]:
         """Return the changes of jobs since the last call. Raises QueueIO."""
         found = self._log.changes()
+        if not (self._written or self._withheld):
+            return found
         now = self._clock()
         self._written = {
             job: each for job, each in self._written.items() if now < each.until and not self._shows(job, each)

@@ -23,7 +23,7 @@ from crondor.job.attributes import exact_integer, string
 from crondor.knowledge.kinds import FileKind, recognised
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router import RouteLoad, RouteState, RoutingTable, Throttle
-from crondor.router.match.reasons import JobVerdict, RouteVerdict
+from crondor.router.match.reasons import JobVerdict
 from crondor.router.table.route import forget_routing, id_text
 from crondor.submit import job_ads, read_submit
 from crondor.transform.loading import as_warnings
@@ -332,13 +332,10 @@ def judged_data(told: JobVerdict | None) -> results.Judged:
         return {"missed": [], "routes": []}
     return {
         "missed": [{"clause": each.clause.name.lower(), "reason": each.reason} for each in told.missed],
-        "routes": [verdict_data(each) for each in told.verdicts],
+        "routes": [
+            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in told.verdicts
+        ],
     }
-
-
-def verdict_data(verdict: RouteVerdict) -> results.Verdict:
-    """Return a route's verdict about a job."""
-    return {"route": verdict.route.name, "outcome": verdict.outcome.value, "reason": verdict.reason}
 
 
 def _asking(

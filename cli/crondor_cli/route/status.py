@@ -28,7 +28,6 @@ from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.services import state_folder
 from crondor_cli.kit.tables import cell, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text
-from crondor_cli.route.asking import verdict_data
 
 if TYPE_CHECKING:
     from crondor_cli.route import results
@@ -147,8 +146,14 @@ def _route(found: RouteNow, now: int, *, is_known: bool) -> results.StatusRoute:
 
 
 def _asked(job: JobId, found: Because) -> results.Asked:
-    verdicts = [verdict_data(each) for each in found.verdicts]
-    return {"job": str(job), "reason": found.reason.value, "text": found.text or None, "routes": verdicts}
+    return {
+        "job": str(job),
+        "reason": found.reason.value,
+        "text": found.text or None,
+        "routes": [
+            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in found.verdicts
+        ],
+    }
 
 
 def _print_table(data: results.StatusResult, unpaired: int, clock: Clock) -> None:
