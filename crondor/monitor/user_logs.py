@@ -85,10 +85,10 @@ class UserLogFollower:
         before = self._reached.get(path)
         try:
             real = self._files.real(path)
-            if before is None:
-                olds = [f"{real}{each}" for each in _OLD]
-            else:
-                olds = [] if _file_at(real) == before.file else renamed_since(real, before.file)
+            olds: list[str] = []
+            if before is None or _file_at(real) != before.file:
+                olds = renamed_since(real, before.file) if before is not None else []
+                olds = olds or [f"{real}{each}" for each in _OLD]  # that file is gone: these came after it
             for each in (*olds, real):
                 yield self._opened(path, each)
         except FileRefused as error:

@@ -134,6 +134,15 @@ def test_a_rotated_log_is_read_to_its_end(tmp_path: Path, old: str) -> None:
     assert found(follower, log) == []
 
 
+def test_a_rotated_log_that_the_next_rotation_replaces(tmp_path: Path) -> None:
+    """The one that was read is gone; what came after it was never read under its own name."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    for number in range(1, 4):
+        log.write_text(event(1, number))
+        log.rename(tmp_path / "job.log.old")
+        assert found(follower, log) == [(1, number)]
+
+
 def test_several_rotations_between_two_looks(tmp_path: Path) -> None:
     """All of the logs are read, the oldest first."""
     log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])

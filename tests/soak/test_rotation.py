@@ -14,7 +14,7 @@ from tests.soak.watched import SIX, clock_at, watched
 NEVER = Rotation(1 << 40, 1 << 40, 1 << 40)
 ALWAYS = Rotation(0, 0, 0)
 MINUTES = 15
-CLUSTERS, JOBS = 2, 10  # jobs of a cluster, which have a user log in common
+CLUSTERS, JOBS = 4, 10  # jobs of a cluster; those of two clusters have a user log in common
 
 Told = list[tuple[object, ...]]
 
@@ -24,7 +24,7 @@ def told(folder: Path, rotation: Rotation, pause: int) -> Told:
     folder.mkdir()
     files = Files(folder, SIX, rotation)
     found: Told = []
-    with patch("tests.soak.files._SHARED", JOBS), ExitStack() as stack:
+    with patch("tests.soak.files._SHARED", 2 * JOBS), ExitStack() as stack:
         for _ in range(CLUSTERS):
             files.fill(JOBS)
         queue = watched(files, stack)
