@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from enum import Enum
-from functools import partial
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -416,15 +415,12 @@ class Mirror:
                 found += [job for proc in procs if has_any(held[str(job := JobId(cluster, proc))])]
         return found
 
-    def packed(self, jobs: Iterable[JobId]) -> Iterator[tuple[JobId, Hashable, Callable[[], ClassAd]]]:
-        """Yield jobs, each with a key for its whole text, and a function that parses it."""
-        for job in jobs:
-            own, parent = self.ads.held[str(job)], self.ads.held.get(cluster_key(job.cluster))
-            if isinstance(own, dict) or isinstance(parent, dict):
-                text: Hashable = tuple([tuple(ad.items()) if isinstance(ad, dict) else ad for ad in (own, parent)])
-            else:
-                text = own, parent
-            yield job, text, partial(self.ad, job)
+    def packed(self, job: JobId) -> Hashable:
+        """Return a key for a job's whole text, including its cluster's. Raises KeyError."""
+        own, parent = self.ads.held[str(job)], self.ads.held.get(cluster_key(job.cluster))
+        if isinstance(own, dict) or isinstance(parent, dict):
+            return tuple([tuple(ad.items()) if isinstance(ad, dict) else ad for ad in (own, parent)])
+        return own, parent
 
     def traits(self, ad: str | JobId, traits: Traits) -> Hashable:
         """Return an ad's own traits, without its cluster's; None if there is no such ad."""
@@ -477,7 +473,10 @@ class Mirror:
 
     def _view(self, key: str) -> ClassAd:
         texts, names = self.ads.parts(key)
-        return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
+        if self.only is None:
+            return ClassAd.of({low: read_lazily(text) for low, text in texts.items()}, names)
+        # Of few jobs each value is read once, and is not worth caching.
+        return ClassAd.of({low: text if _LITERAL(text) else read_lazily(text) for low, text in texts.items()}, names)
 
     def make_ad(self, key: str, texts: Texts, new: Mapping[str, str] = _NO_NAMES) -> ClassAd:
         """Return an ad of texts by lowercase name, with the spelling that the names have in an ad.

@@ -444,7 +444,7 @@ class Traits:
         self._has_type = not IMPLIED.keys().isdisjoint(self._lows)
         names = (re.escape(low.encode("utf-8", "surrogateescape")) for low in (*self._lows, number))
         plain = b"" if number in self._lows else rb"(?i:%b) (?=[0-9]+\n)|" % number.encode()
-        self._find = re.compile(rb"\n10[34] [^ \n]+ (%b(?i:%b)(?: [^\n]*)?(?=\n))" % (plain, b"|".join(names))).findall
+        self._find = re.compile(rb"\n10[34] [^ \n]* (%b(?i:%b)(?: [^\n]*)?(?=\n))" % (plain, b"|".join(names))).findall
 
     def __call__(self, ad: dict[str, str] | bytes) -> Hashable:
         """Return the key of an ad."""

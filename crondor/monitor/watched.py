@@ -243,7 +243,7 @@ class WatchedQueue:
             self._heard.fault = error
         self._heard.seconds = 0.0
 
-    def _ads(self) -> Sequence[ClassAd | UnreadAd]:
+    def _ads(self) -> Iterable[ClassAd | UnreadAd]:
         """Return the scheduled jobs. Raises CrondorError."""
         if self._read is not None:
             ads, findings = self._read()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
@@ -194,6 +194,23 @@ class UnreadAd(NamedTuple):
     read: Callable[[], ClassAd | None]
 
 
+class UnreadAds:
+    """Jobs of a mirror as UnreadAds, made anew by each loop; those of clusters not in ``changed`` have no texts."""
+
+    def __init__(self, mirror: Mirror, jobs: Sequence[JobId], changed: Container[int] | None) -> None:
+        """Take the jobs; ``changed`` None: all have changed."""
+        self._mirror = mirror
+        self._jobs = jobs
+        self._changed = changed
+
+    def __iter__(self) -> Iterator[UnreadAd]:
+        """Iterate over the jobs: there may be very many."""
+        mirror, changed = self._mirror, self._changed
+        for job in self._jobs:
+            text = mirror.packed(job) if changed is None or job.cluster in changed else None
+            yield UnreadAd(job, text, partial(mirror.ad, job))
+
+
 _READ_ONLY: Final = "a followed log is read only"
 _ASK_SCHEDD: Final = "ask the schedd itself: condor_qedit, condor_hold, or LiveSchedd"
 
@@ -253,27 +270,25 @@ class QueueLogSchedd:
         self.refresh()
         return scheduled_of(self.mirror, which, context_at(self._clock, self._zone))
 
-    def unread(self, which: Selection, *, anew: bool = True) -> list[UnreadAd]:
+    def unread(self, which: Selection, *, anew: bool = True) -> Iterable[UnreadAd]:
         """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError.
 
-        ``anew`` false: the texts of the last answer are known, and only those that may have changed are returned.
+        ``anew`` false: the texts of the last answer are known, and only those that may have changed are returned. The
+        answer holds until the next query.
         """
         self.refresh()
         self.mirror.settle()
         if which.is_all:
             changed = self.mirror.changed_clusters()
             if changed is None or anew:
-                self._scheduled = sorted(self.mirror.having(SCHEDULING))
-                return [UnreadAd(*each) for each in self.mirror.packed(self._scheduled)]
-            if changed:
+                changed, self._scheduled = None, sorted(self.mirror.having(SCHEDULING))
+            elif changed:
                 kept = [job for job in self._scheduled if job.cluster not in changed]
                 self._scheduled = sorted(kept + self.mirror.having(SCHEDULING, changed))
-            new = (job for job in self._scheduled if job.cluster in changed)
-            texts = {job: text for job, text, _ in self.mirror.packed(new)}
-            return [UnreadAd(job, texts.get(job), partial(self.mirror.ad, job)) for job in self._scheduled]
+            return UnreadAds(self.mirror, self._scheduled, changed)
         ads = scheduled_of(self.mirror, which, context_at(self._clock, self._zone)).ads
         jobs = {job: ad for ad in ads if (job := job_id(ad)) is not None}
-        return [UnreadAd(job, text, partial(jobs.get, job)) for job, text, _ in self.mirror.packed(jobs)]
+        return [UnreadAd(job, self.mirror.packed(job), partial(jobs.get, job)) for job in jobs]
 
     def changes(self) -> list[JobChange]:
         """Return the changes of jobs since the last call. Raises QueueIO."""
