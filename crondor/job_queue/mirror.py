@@ -34,6 +34,7 @@ from crondor.job_queue.records import (
     is_key,
     keyless,
     parts,
+    shortened,
 )
 
 Texts = Mapping[str, str]
@@ -135,6 +136,13 @@ class Ads(MutableMapping[str, dict[str, str]]):
         """Hold an ad, new or changed."""
         self.held[key] = ad
         self._note(key)
+
+    def shorten(self, keys: Iterable[str]) -> None:
+        """Take from packed ads the records that later ones replace."""
+        for key in keys:
+            ad = self.held.get(key)
+            if isinstance(ad, bytes):
+                self.held[key] = shortened(ad, self._lowered.__getitem__)
 
     def join(self, cluster: int, proc: int) -> None:
         """Add a job to its cluster."""
@@ -395,8 +403,12 @@ class Mirror:
         return self.ads[self.key(ad)]
 
     def changed_clusters(self) -> set[int] | None:
-        """Return the clusters whose ads or jobs may have changed since the last call; None for all."""
+        """Return the clusters whose ads or jobs may have changed since the last call; None for all.
+
+        Edited ads are shortened, which is not worthwhile after each edit.
+        """
         changed, self.ads.changed = self.ads.changed, set()
+        self.ads.shorten(self.ads.held if changed is None else changed)
         return None if changed is None else {int(key.partition(".")[0]) for key in changed}
 
     def having(self, names: Iterable[str], clusters: Iterable[int] | None = None) -> list[JobId]:

@@ -401,14 +401,21 @@ def edited(packed: bytes, records: bytes, low_of: Callable[[str], str]) -> bytes
         return packed + records
     made = packed + _EDITS + records
     if len(made) >> _STEP != len(packed) >> _STEP and len(made) > 2 * made.find(b"\n105 ") + (1 << _STEP):
-        head, key = made[: made.index(b"\n") + 1], _key(made).decode()
-        texts, names = parts(made, low_of)
-        first = implied(_packed_type(made))
-        same = {low for low in first if texts.get(low) == first[low] and names[low] == IMPLIED[low]}
-        gone = [f"104 {key} {low}\n" for low in first if low not in same]
-        kept = [f"103 {key} {names[low]} {text}\n" for low, text in texts.items() if low not in same]
-        return head + "".join([*gone, *kept]).encode("utf-8", "surrogateescape")
+        return shortened(made, low_of)
     return made
+
+
+def shortened(packed: bytes, low_of: Callable[[str], str]) -> bytes:
+    """Return a packed ad without the records that later ones replace, if it was edited."""
+    if b"\n105 " not in packed:
+        return packed
+    head, key = packed[: packed.index(b"\n") + 1], _key(packed).decode()
+    texts, names = parts(packed, low_of)
+    first = implied(_packed_type(packed))
+    same = {low for low in first if texts.get(low) == first[low] and names[low] == IMPLIED[low]}
+    gone = [f"104 {key} {low}\n" for low in first if low not in same]
+    kept = [f"103 {key} {names[low]} {text}\n" for low, text in texts.items() if low not in same]
+    return head + "".join([*gone, *kept]).encode("utf-8", "surrogateescape")
 
 
 class Probe:

@@ -233,6 +233,7 @@ def is_named(times: JobTimes, time: int) -> bool:
 
 _MOST_EVENTS: Final = 64  # entries of each kind stored for a job
 _MOST_AT_ONCE: Final = 10_000  # entries accepted before pruning
+_MOST_AT_REST: Final = 8  # turns of a job that waits for its next due time, and half as many of the other kinds
 _SAME: Final = 2  # seconds by which two records of one start may differ
 _ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason without on_exit_hold_reason
 CLOCKS: Final = 2
@@ -277,6 +278,11 @@ class Turn(NamedTuple):
         return self.reason.startswith(_ON_EXIT)
 
 
+_CONDITIONS: Final = tuple(JobCondition)
+_NUMBERS: Final = {condition: number for number, condition in enumerate(_CONDITIONS)}
+_PLAIN: Final = (None, "", False)  # what most turns have after their condition
+
+
 class Stay(NamedTuple):
     """A turn and its end; None: it lasts as far as is known."""
 
@@ -315,16 +321,20 @@ class JobHistory:
         self._sighted: list[Sighted] = []
 
     def packed(self) -> tuple[object, ...]:
-        """Return the history as values that JSON has."""
-        turns = [(turn[0], turn.condition.value, *turn[2:]) for turn in self._turns]
-        return self.entered, self.success, self._seen, self._matches, turns, self._starts, self._sighted
+        """Return the history as values that JSON has: of a job without an open due time, the last run is enough."""
+        turns = [
+            (turn.time, _NUMBERS[turn.condition], *(turn[2:] if turn[2:] != _PLAIN else ()))
+            for turn in self._turns[-_MOST_AT_REST:]
+        ]
+        starts, sighted = (kept[-_MOST_AT_REST // 2 :] for kept in (self._starts, self._sighted))
+        return self.entered, self.success, self._seen, self._matches, turns, starts, sighted
 
     @classmethod
     def unpacked(cls, values: Sequence[Any]) -> JobHistory:
         """Return the history of packed values."""
         made = cls()
         made.entered, made.success, made._seen, made._matches, turns, starts, sighted = values
-        made._turns = [Turn(time, JobCondition(condition), *rest) for time, condition, *rest in turns]
+        made._turns = [Turn(time, _CONDITIONS[number], *rest) for time, number, *rest in turns]
         made._starts = [Start(*start) for start in starts]
         made._sighted = [Sighted(*each) for each in sighted]
         return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from crondor.monitor import QueueWatch
+from crondor.monitor import QueueWatch, Verdict
 from crondor.monitor.queue_watch import job_filter
 from crondor.schedd.protocol import Selection
 from crondor.schedd.reading import QueueLogSchedd
@@ -105,8 +105,21 @@ def objects_of(roots: list[object]) -> Iterator[object]:
             roots += gc.get_referents(each)
 
 
-def kept_of(folder: Path, scheduled: int, others: int) -> tuple[int, Counter[str]]:
-    """Return what is kept of a log after some looks: bytes, and the objects of our own by the names of their types."""
+def run(number: int, begin: int, count: int) -> str:
+    """Return the records of a job's ``count``-th run, which begins then (epoch seconds) and succeeds."""
+    there = f"JobStatus 2\nJobCurrentStartDate {begin - 9}\nEnteredCurrentStatus {begin - 9}\nNumShadowStarts {count}\n"
+    begun = f"JobCurrentStartExecutingDate {begin}\nNumJobStarts {count}\n"
+    ended = f"JobStatus 1\nEnteredCurrentStatus {begin + 9}\nJobLastStartDate {begin - 9}\nNumJobCompletions {count}\n"
+    texts = (there, begun, f"{ended}LastJobStatus 2\nLastRemoteWallClockTime 18.0\nExitCode 0\n")
+    edits = ("".join(f"103 {number}.0 {line}\n" for line in text.splitlines()) for text in texts)
+    return "".join(f"105 \n{each}106 \n" for each in edits)
+
+
+def kept_of(folder: Path, scheduled: int, others: int, runs: int = 0) -> tuple[int, Counter[str]]:
+    """Return what is kept of a log after some looks: bytes, and the objects of our own by the names of their types.
+
+    Each scheduled job has run so many times.
+    """
     path = folder / f"{scheduled}-{others}.log"
     jobs = [job(number, AT_SEVEN if number <= scheduled else "") for number in range(1, scheduled + others + 1)]
     path.write_text(HEADER + "".join(jobs), encoding="utf-8")
@@ -115,6 +128,12 @@ def kept_of(folder: Path, scheduled: int, others: int) -> tuple[int, Counter[str
     for step in range(3):
         look = watch.look(schedd.unread(Selection()), SIX + 30 * step)
         assert len(look.jobs) == scheduled
+    for count in range(1, runs + 1):
+        begin = SIX + 3600 + 86_400 * (count - 1)
+        with path.open("a", encoding="utf-8") as log:
+            log.writelines(run(number, begin, count) for number in range(1, scheduled + 1))
+        look = watch.look(schedd.unread(Selection(), anew=False), begin + 1000)
+        assert [found.verdict for found in look.runs] == [Verdict.STARTED] * scheduled
     found = list(objects_of([watch, schedd.mirror.ads.held, schedd.mirror.ads.jobs]))
     own = Counter(type(each).__name__ for each in found if type(each).__module__.startswith("crondor"))
     return sum(map(sys.getsizeof, found)), own
@@ -125,6 +144,13 @@ def test_a_scheduled_job_takes_no_more_than_2_kb(tmp_path: Path) -> None:
     few, many = (kept_of(tmp_path, jobs, 0) for jobs in (100, 500))
     assert (many[0] - few[0]) / 400 < 1800
     assert many[1] - few[1] == Counter(RestingJob=400, JobId=400)
+
+
+def test_a_job_that_runs_takes_no_more_than_2_kb_either(tmp_path: Path) -> None:
+    """However many runs it has had."""
+    few, many = (kept_of(tmp_path, jobs, 0, runs=12) for jobs in (20, 120))
+    assert (many[0] - few[0]) / 100 < 2048
+    assert many[1] - few[1] == Counter(RestingJob=100, JobId=100)
 
 
 def test_other_jobs_take_nothing(tmp_path: Path) -> None:

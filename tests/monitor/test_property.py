@@ -82,9 +82,9 @@ def test_each_due_time_has_one_last_verdict(
     assert totals.missed.total() + totals.lost.total() + totals.unknown <= len(due)
 
 
-@given(minute=st.sampled_from(MINUTES), window=st.sampled_from([0, 30, 900]), steps=steps)
+@given(minute=st.sampled_from(MINUTES), window=st.sampled_from([0, 30, 900]), steps=steps, logged=logged)
 def test_an_ad_that_has_not_changed_need_not_be_read_and_a_job_may_rest(
-    minute: str, window: int, steps: list[tuple[int, dict[str, Any]]]
+    minute: str, window: int, steps: list[tuple[int, dict[str, Any]]], logged: list[tuple[EventType, int]]
 ) -> None:
     """The news and how the job stands are the same as where each look reads it anew, and as where none is packed."""
 
@@ -92,12 +92,14 @@ def test_an_ad_that_has_not_changed_need_not_be_read_and_a_job_may_rest(
         with slow:
             watch = QueueWatch(since=SIX)
             job = MadeJob(watch, CronMinute=minute, DeferralWindow=window)
-            now = SIX
+            now, read = SIX, 0
             found: list[tuple[list[DueRun], list[object]]] = []
             for wait, attributes in steps:
                 job.set(**attributes, EnteredCurrentStatus=now)
                 for part in (0, 1, wait // 3, wait // 2):
-                    look = watch.look([job.ad], now + part)
+                    events = [JobEvent(kind, 7, 0, time) for kind, time in logged if read < time <= now + part]
+                    read = now + part
+                    look = watch.look([job.ad], now + part, events=events)
                     (each,) = look.jobs
                     status = replace(each.status, queued=job_of(each.status))
                     found.append((look.runs, [status, replace(each, schedule=None)]))
