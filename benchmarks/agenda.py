@@ -58,7 +58,7 @@ def _measure(name: str, lines: list[str], goal: float) -> Measured:
         total = 0
         for _ in range(_ROUNDS):
             start = perf_counter()
-            for _, request in _requests(paths):
+            for request in map(_request, paths):
                 for job in request.jobs()[0]:
                     job.read(Dialect.MANUAL)
             between = perf_counter()
@@ -76,15 +76,14 @@ def _write(folder: Path, number: int, line: str) -> str:
     return str(path)
 
 
-def _requests(paths: list[str]) -> list[tuple[str, ScheduleRequest]]:
-    clock = Clock(_START, "America/New_York", _ZONE)
-    return [(path, ScheduleRequest(clock, (path,), dialect=Dialect.MANUAL)) for path in paths]
+def _request(*paths: str) -> ScheduleRequest:
+    return ScheduleRequest(Clock(_START, "America/New_York", _ZONE), paths, dialect=Dialect.MANUAL)
 
 
 def _agenda(paths: list[str]) -> int:
     """Do all that the command does but print."""
     agenda = Agenda(AgendaSpan(_START, 7, _ZONE), Dialect.MANUAL)
-    agenda.read(read_each(_requests(paths), 1))
+    agenda.read(read_each(_request(*paths), 1))
     for day in agenda.span.days:
         agenda.in_day(day)
     agenda.soonest()

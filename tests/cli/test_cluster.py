@@ -54,7 +54,7 @@ class Workers:
     @staticmethod
     def _start(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:], "--no-dashboard"]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(command, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +134,70 @@ def test_a_killed_worker_is_made_up_for(cluster: Workers) -> None:
     killing.start()
     assert crondor(*words, "--cluster", cluster.address) == expected
     killing.join()
+
+
+INCLUDED = "arguments = $(Process)\ncron_minute = {minute}\n"
+FILES = {
+    "jobs/a/common.inc": INCLUDED.format(minute=5),
+    "jobs/b/common.inc": INCLUDED.format(minute="*/7"),
+    "jobs/a/items.txt": "x\ny\n",
+    "jobs/a/run.sh": "#!/bin/sh\n",
+    "jobs/a/data.0": "",
+    "jobs/a/latin.sub": "# \0\n",
+    "jobs/a/odd.sub": "executable = run.sh\ncron_hour = 99\nqueue\n",
+    "jobs/a/loop.sub": "include : loop.sub\nqueue\n",
+    "jobs/b/outside.sub": "include : ../../secret.inc\nqueue\n",
+    "secret.inc": "executable = /bin/true\n",
+    "base.json": '{"version": 1, "files": {}}\n',
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Submit files that include, name and match other files, in two folders, some of them wrong."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("jobs/a", "jobs/b"):
+        Path(name).mkdir(parents=True)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Path("jobs/a/run.sh").chmod(0o755)
+    for n in range(16):
+        lines = (
+            f"shell = run.sh\ninput = data.$(Process)\ncron_hour = {n % 26}\ninclude : common.inc\nqueue 2\n",
+            "executable = runs.sh\ntransfer_input_files = data.0, itms.txt\nqueue x from items.txt\n",
+            "executable = run.sh\ncron_minute = 1\nqueue name matching files data.*\n",
+            f"executable = /bin/true\nmax_retires = 3\ndeferral_time = {n} +\nqueue\n",
+        )
+        Path(f"jobs/{'ab'[n % 2]}/{n:02}.sub").write_text(lines[n % 4], encoding="utf-8")
+
+
+CLOCK = ("--now", "2026-11-28 12:00", "--tz", "Europe/Berlin")
+OF_FILES = (
+    ("check", "jobs"),
+    ("check", "--format", "json", "jobs", "missing.sub"),
+    ("check", "--format", "sarif", "--strict", "jobs"),
+    ("check", "--fix", "jobs"),
+    ("check", "--fix", "--unsafe", "jobs/a"),
+    ("check", "--statistics", "--select", "CRN1,CRN2", "jobs"),
+    ("check", "--baseline", "base.json", "--no-files", "jobs"),
+    ("check", "--allow-dir", ".", "--pool-config", "pool.conf", "jobs", "-"),
+    ("agenda", "jobs"),
+    ("agenda", "--format", "json", "jobs", "-"),
+    ("agenda", "--suggest", "--dialect", "htcondor", "jobs"),
+    ("agenda", "jobs", "missing.sub"),
+    ("simulate", "--days", "2", "jobs"),
+    ("simulate", "--days", "1", "--format", "json", "--events", "--crontab", "5 * * * *", "jobs", "-"),
+    ("simulate", "--days", "1", "--pool-config", "pool.conf", "--timeline", "--dialect", "manual", "jobs"),
+    ("simulate", "jobs", "missing.sub"),
+)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("words", OF_FILES, ids=" ".join)
+def test_a_cluster_finds_what_one_process_finds(cluster: Workers, words: tuple[str, ...]) -> None:
+    """The workers run in another folder, and see none of the files."""
+    Path("pool.conf").write_text("SCHEDD_INTERVAL = 60\nJOB_DEFAULT_REQUESTMEMORY = 7\n", encoding="utf-8")
+    typed = "executable = /bin/true\ncron_minute = 70\nqueue\n"
+    found = crondor(*words, *CLOCK, "--cluster", cluster.address, stdin=typed)
+    assert found == crondor(*words, *CLOCK, "--jobs", "1", stdin=typed)
+    assert len(found.out + found.err) > 20

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 from typing import Final
 
 import click
@@ -19,7 +20,7 @@ from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
 from crondor_cli.kit.options import Clock
-from crondor_cli.kit.parallel import jobs_option, of_many
+from crondor_cli.kit.parallel import FileTask, of_files, sharing_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import ScheduleRequest, Schedules, as_request, read_schedules, schedule_text_option
 from crondor_cli.kit.screen import say, show, usage
@@ -32,27 +33,31 @@ _TOGETHER: Final = 32  # files per task
 
 
 def read_each(
-    requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
+    request: ScheduleRequest, jobs: int | None
 ) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
-    """Yield the name of each request with its jobs and warnings, or its error, read by a number of processes.
+    """Yield the name of each file with its jobs and warnings, or its error, read in a number of processes.
 
-    Raises UsageError for an unreadable file.
+    Without files the request itself is read. Raises UsageError for an unreadable file.
     """
-    return of_many(_read_named, requests, jobs, least=LEAST, together=_TOGETHER, is_own=_is_own)
-
-
-def _read_named(named: tuple[str, ScheduleRequest]) -> tuple[str, Schedules | CrondorError]:
-    name, request = named
+    if request.paths:
+        allow_dirs = request.surroundings.allow_dirs
+        work = partial(_read_file, request)
+        yield from of_files(work, request.paths, allow_dirs, jobs, least=LEAST, together=_TOGETHER)
+        return
+    name = (request.crontab or next(iter(request.ads), "command line")).strip()
     try:
-        return name, read_schedules(request)
+        yield name, read_schedules(request)
+    except CrondorError as error:
+        yield name, error
+
+
+def _read_file(request: ScheduleRequest, task: FileTask) -> tuple[str, Schedules | CrondorError]:
+    name = "<stdin>" if task.path == "-" else task.path
+    request = request._replace(surroundings=request.surroundings._replace(files=task.files))
+    try:
+        return name, request.of_source(task.read(), task.path)
     except CrondorError as error:
         return name, error
-
-
-def _is_own(named: tuple[str, ScheduleRequest]) -> bool:
-    """Return whether this process must handle a request: not a plain file, or standard input."""
-    paths = named[1].paths
-    return not paths or "-" in paths
 
 
 EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
@@ -117,7 +122,7 @@ that --suggest shows but does not write, 2 wrong usage, or a file that cannot be
     metavar="HOURS",
     help="With --suggest: also move jobs by up to this many hours.",
 )
-@jobs_option
+@sharing_options
 @as_request
 @opts.gathered("options", SuggestOptions)
 def command(
@@ -146,12 +151,10 @@ def command(
     given = asked is None or request.crontab is not None or any((request.paths, request.ads, *request.fields.values()))
     if asked is not None:
         agenda.take_asked(asked, request.terms)
-    requests = request.each() if given else iter(())
     if given:
         request.check()
-    named = list(requests)
-    with closing(read_each(named, jobs)) as found:
-        agenda.read(PROGRESS.counted(found, "reading", "files", len(named)))
+    with closing(read_each(request, jobs)) as found:
+        agenda.read(PROGRESS.counted(found if given else (), "reading", "files", len(request.paths) or 1))
     if options.suggest:
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return

@@ -12,14 +12,13 @@ from typing import Final, NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Source
-from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
 from crondor.lint.submit import offered
-from crondor.submit import SubmitFile
+from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source
+from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of
 from crondor_cli.kit.findings import (
     ChosenReports,
     choosing_options,
@@ -30,9 +29,10 @@ from crondor_cli.kit.findings import (
     reporting_options,
 )
 from crondor_cli.kit.options import ConfigFiles, ReleaseType, Surroundings, clock_of, interval_of
-from crondor_cli.kit.parallel import jobs_option, of_many
+from crondor_cli.kit.parallel import FileTask, of_files, sharing_options
 from crondor_cli.kit.printing import Asked, conclude, report_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
+from crondor_cli.kit.schedules import host_of
 
 LEAST: Final = 60
 """The number of files from which several processes check them; each takes 3 ms."""
@@ -62,24 +62,24 @@ class CheckResult(ChosenReports):
 
     settings: CheckSettings
     surroundings: Surroundings
+    host: SubmitHost
     tries_fixes: bool = True
 
     def read(self, source: Source) -> SubmitFile:
         """Read a description again, perhaps changed. Raises CrondorError."""
-        return read_checked(source, self.settings, self.surroundings)
+        return read_checked(source, self.settings, self.surroundings, self.host)
 
 
 def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> CheckResult:
-    """Check the files, in a number of processes; unreadable files are skipped.
+    """Check the files, in a number of processes or by a cluster; unreadable files are skipped.
 
     Raises UsageError for invalid options and settings, and if no file can be read.
     """
     result = _settle(given, paths)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
-    all_checked = of_many(
-        lambda path: _check(path, result), paths, jobs, least=LEAST, together=_TOGETHER, is_own=_is_typed
-    )
+    work = partial(_check, result)
+    all_checked = of_files(work, paths, given.surroundings.allow_dirs, jobs, least=LEAST, together=_TOGETHER)
     with closing(all_checked):
         for checked in PROGRESS.counted(all_checked, "checking", "files", len(paths)):
             if isinstance(checked, CheckReport):
@@ -89,11 +89,6 @@ def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> Ch
     if not reports:
         raise unread[0]
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
-
-
-def _is_typed(path: str) -> bool:
-    """Return whether a path is standard input, which only this process can read."""
-    return path == "-"
 
 
 def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
@@ -118,18 +113,20 @@ def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
             target=given.target or NEWEST,
         ),
         surroundings=given.surroundings,
+        host=host_of(access_point),
         tries_fixes=given.tries_fixes,
     )
 
 
-def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
+def _check(result: CheckResult, task: FileTask) -> CheckReport | click.UsageError:
     """Check one file, or return why it cannot be read; a file that is not text is a finding."""
     try:
-        source = read_source(path, FileKind.SUBMIT)
+        source = task.read()
     except CrondorError as error:
-        return refused(path, error, result.settings)
+        return refused(task.path, error, result.settings)
     except click.UsageError as error:
         return error
+    result = replace(result, surroundings=result.surroundings._replace(files=task.files))
     report = check_submit(source, result.settings, result.read)
     if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
         return report
@@ -188,7 +185,7 @@ that cannot be read."""
 @opts.now_options
 @opts.interval_option
 @opts.pool_config_options
-@jobs_option
+@sharing_options
 @report_options
 @opts.gathered("given", CheckOptions)
 def command(

@@ -19,10 +19,10 @@ from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseli
 from crondor.lint.fixing import Cured
 from crondor.lint.report import codes_by_name
 from crondor.macro import source_from_bytes
-from crondor.submit import SubmitFile
+from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
 from crondor_cli.kit.options import Surroundings, completing, completing_list, gathered, is_typed, options_of
-from crondor_cli.kit.schedules import host_of, read_description
+from crondor_cli.kit.schedules import read_description
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 
@@ -261,11 +261,11 @@ def _write(path: str, before: bytes | None, after: bytes) -> None:
         replace_file(path, before, after, "in the meantime; nothing was written")
 
 
-def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:
+def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings, host: SubmitHost) -> SubmitFile:
     """Read a description, with the files below its folder and its surroundings. Raises CrondorError."""
     path = "-" if source.name == STDIN else source.name
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
-    return read_description(source, path, surroundings, settings.now, zone, host=host_of(settings.access_point))
+    return read_description(source, path, surroundings, settings.now, zone, host=host)
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:

@@ -27,6 +27,7 @@ from crondor_cli.kit.typed_times import parse_time
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
+    from crondor.macro.files import Files
 
 
 MOST_JOBS: Final = 64
@@ -192,11 +193,15 @@ class Clock(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What submit files may use besides their own text: folders, a seed, variables for $ENV() (None: unknown)."""
+    """What submit files may use besides their own text: folders, a seed, variables for $ENV() (None: unknown).
+
+    ``files`` are the files that one of them may read, if not those of this machine.
+    """
 
     allow_dirs: tuple[str, ...] = ()
     seed: int | None = None
     environ: Mapping[str, str] | None = None
+    files: Files | None = None
 
     def here(self) -> Surroundings:
         """Return a copy with the variables of this process, overridden by its own."""

@@ -16,13 +16,19 @@ from functools import partial
 from itertools import chain
 from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from crondor.diagnostics import Source
+from crondor.knowledge.kinds import FileKind
+from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import MOST_JOBS, gathered
 from crondor_cli.kit.progress import PROGRESS, THREAD
+
+if TYPE_CHECKING:
+    from crondor_cli.kit.cluster import Cluster, ToldFiles
 
 _Item = TypeVar("_Item")
 _Task = TypeVar("_Task")
@@ -41,16 +47,9 @@ class ForMuch(int):
 
 
 class OnCluster(int):
-    """Work by the workers of a Dask cluster, for any input; ``address`` is its scheduler's."""
+    """Work by the workers of a Dask cluster, for any input."""
 
-    address: str
-
-    @classmethod
-    def at(cls, address: str) -> OnCluster:
-        """Return the option's value for a scheduler's address."""
-        made = cls(1)
-        made.address = address
-        return made
+    cluster: Cluster
 
 
 def _asked(context: click.Context, param: click.Parameter, jobs: int | None) -> int | None:
@@ -75,14 +74,22 @@ def _sharing(jobs: int | None, cluster: str | None) -> int | None:
         return jobs
     if not _is_unasked(jobs):
         raise click.UsageError("--jobs uses processes on this machine, and --cluster a Dask cluster: choose one")
-    return OnCluster.at(cluster)
+    from crondor_cli.kit.cluster import Cluster  # noqa: PLC0415 - 25 ms, for few
+
+    made = OnCluster(1)
+    made.cluster = Cluster(cluster)
+    return made
 
 
 sharing_options = gathered(
     "jobs",
     _sharing,
     jobs_option,
-    click.option("--cluster", metavar="ADDRESS", help="Share the work among the workers of this Dask scheduler."),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Share the work among the workers of this Dask scheduler; all files are read here.",
+    ),
 )
 """--jobs N and --cluster ADDRESS, as ``jobs``."""
 
@@ -129,20 +136,47 @@ def _may_fork() -> bool:
     return len([each for each in threading.enumerate() if each.name != THREAD]) == 1
 
 
+class Answer(NamedTuple):
+    """The results of a task, and the exception after them."""
+
+    made: list[Any]
+    error: Exception | None = None
+
+
+class Answering(Protocol):
+    """A task that was sent to another process or a worker."""
+
+    def done(self) -> bool:
+        """Return whether the answer is there."""
+
+    def result(self) -> Answer:
+        """Wait for the answer."""
+
+
+Submit: TypeAlias = "Callable[[_Task], Answering]"
+
+
 class Sharing(Generic[_Task, _Made]):
     """Runs tasks: ``work`` yields the results of a task, which must be picklable.
 
     The first tasks are done here: ``few`` of them, only one if processes were requested. ``on_task`` is called with
-    each task before its results are yielded.
+    each task before its results are yielded. ``asking`` gets the function that sends a task to a worker of a cluster,
+    and returns one that also answers the worker's questions.
     """
 
     def __init__(
-        self, work: Callable[[_Task], Iterable[_Made]], *, few: int, on_task: Callable[[_Task], object] | None = None
+        self,
+        work: Callable[[_Task], Iterable[_Made]],
+        *,
+        few: int,
+        on_task: Callable[[_Task], object] | None = None,
+        asking: Callable[[Submit[_Task]], Submit[_Task]] | None = None,
     ) -> None:
         """Store the functions."""
         self.work = work
         self.on_task = on_task or _nobody
         self._few = few
+        self._asking = asking
 
     def in_order(self, tasks: Iterable[_Task | Alone[_Made]], jobs: int | None = None) -> Generator[_Made, None, None]:
         """Yield all results of tasks, in order.
@@ -151,7 +185,9 @@ class Sharing(Generic[_Task, _Made]):
         """
         left = iter(tasks)
         if isinstance(jobs, OnCluster):
-            yield from self._on_cluster(left, jobs.address)
+            with jobs.cluster.workers(_answer_with, self.work) as workers:
+                submit = workers.submit if self._asking is None else self._asking(workers.submit)
+                yield from self._by_others(left, submit, workers.size)
             return
         many = processes(jobs)
         here = None if many == 1 else self._few if _is_unasked(jobs) else 1
@@ -180,20 +216,10 @@ class Sharing(Generic[_Task, _Made]):
                 return
             yield from self._by_others(tasks, lambda task: pool.submit(_answer, task), lambda: many)
 
-    def _on_cluster(self, tasks: Iterator[_Task | Alone[_Made]], address: str) -> Iterator[_Made]:
-        """Yield the results of tasks done by the workers of a cluster."""
-        from crondor_cli.kit.cluster import workers_of  # noqa: PLC0415 - 25 ms, for few
-
-        with workers_of(address, _answer_with, self.work) as workers:
-            yield from self._by_others(tasks, workers.submit, workers.size)
-
     def _by_others(
-        self,
-        tasks: Iterator[_Task | Alone[_Made]],
-        submit: Callable[[_Task], futures.Future[_Answer]],
-        size: Callable[[], int],
+        self, tasks: Iterator[_Task | Alone[_Made]], submit: Submit[_Task], size: Callable[[], int]
     ) -> Iterator[_Made]:
-        waiting: deque[tuple[_Task, futures.Future[_Answer]]] = deque()
+        waiting: deque[tuple[_Task, Answering]] = deque()
         many = size()
         for task in _with_failure(tasks):
             while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
@@ -206,7 +232,7 @@ class Sharing(Generic[_Task, _Made]):
         while waiting:
             yield from self._taken(*waiting.popleft())
 
-    def _taken(self, task: _Task, answer: futures.Future[_Answer]) -> Iterator[_Made]:
+    def _taken(self, task: _Task, answer: Answering) -> Iterator[_Made]:
         """Yield the results of another process for a task."""
         made, error = answer.result()
         self.on_task(task)
@@ -223,49 +249,65 @@ def _nobody(_task: object) -> None:
     """Ignore a task."""
 
 
-def of_many(
-    work: Callable[[_Item], _Made],
-    items: Iterable[_Item],
+class FileTask(NamedTuple):
+    """A submit file to work on; a worker of a cluster gets its text, and what it may know of other files."""
+
+    path: str
+    text: Source | None = None
+    files: ToldFiles | None = None
+
+    def read(self) -> Source:
+        """Return the text. Raises CrondorError, and UsageError if it cannot be read."""
+        return read_source(self.path, FileKind.SUBMIT) if self.text is None else self.text
+
+
+def of_files(
+    work: Callable[[FileTask], _Made],
+    paths: Iterable[str],
+    allow_dirs: tuple[str, ...],
     jobs: int | None,
     *,
     least: int,
     together: int,
-    is_own: Callable[[_Item], bool],
 ) -> Generator[_Made, None, None]:
-    """Yield the results of ``work`` for many items, in order; the first are done here.
+    """Yield the results of ``work`` for many submit files, in order; the first are done here.
 
-    If ``jobs`` were not requested, other processes are used from ``least`` items on. Each gets ``together`` items at a
-    time, fewer if there are few in all; items for which ``is_own`` is true (such as standard input) are done here.
+    If ``jobs`` were not requested, other processes are used from ``least`` files on. Each gets ``together`` files at a
+    time, fewer if there are few in all; standard input, and for a cluster a file that cannot be read, are done here.
     Raises as Sharing.in_order() does.
     """
-    all_of_them = list(items)
-    many = 1 if _is_unasked(jobs) and len(all_of_them) < least else processes(jobs)
-    size = max(1, min(together, len(all_of_them) // (4 * many)))
+    all_paths = list(paths)
+    cluster = jobs.cluster if isinstance(jobs, OnCluster) else None
+    if cluster is None:
+        jobs = 1 if _is_unasked(jobs) and len(all_paths) < least else processes(jobs)
+    size = max(1, min(together, len(all_paths) // (4 * (jobs or 1))))
 
-    def work_all(some: list[_Item]) -> Iterator[_Made]:
-        return map(work, some)
-
-    def tasks() -> Iterator[list[_Item] | Alone[_Made]]:
-        some: list[_Item] = []
-        for item in all_of_them:
-            if some and (len(some) >= size or is_own(item)):
+    def tasks() -> Iterator[list[FileTask] | Alone[_Made]]:
+        some: list[FileTask] = []
+        for path in all_paths:
+            task = FileTask(path)
+            if cluster is not None and path != "-":
+                task = cluster.with_text(task, allow_dirs)
+            is_own = path == "-" or (cluster is not None and task.text is None)
+            if some and (len(some) >= size or is_own):
                 yield some
                 some = []
-            if is_own(item):
-                yield Alone(partial(work_all, [item]))
+            if is_own:
+                yield Alone(partial(map, work, [task]))
             else:
-                some.append(item)
+                some.append(task)
         if some:
             yield some
 
-    return Sharing(work_all, few=1).in_order(tasks(), many)
+    sharing = Sharing(partial(_of_each, work), few=1, asking=None if cluster is None else cluster.asking)
+    return sharing.in_order(tasks(), jobs)
 
 
-class _Answer(NamedTuple):
-    """The results of a task, and the exception after them."""
-
-    made: list[Any]
-    error: Exception | None = None
+def _of_each(work: Callable[[FileTask], _Made], tasks: list[FileTask]) -> Iterator[Any]:
+    """Yield the results, and questions in place of those that depend on them."""
+    for each in tasks:
+        made = work(each)
+        yield made if each.files is None or not each.files.asked.questions else each.files.asked
 
 
 _WORK: list[Callable[[Any], Iterable[Any]]] = []  # the function for tasks, in a process that shares the work
@@ -286,17 +328,17 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _answer(task: object) -> _Answer:
+def _answer(task: object) -> Answer:
     return _answer_with(_WORK[0], task)
 
 
-def _answer_with(work: Callable[[Any], Iterable[Any]], task: object) -> _Answer:
+def _answer_with(work: Callable[[Any], Iterable[Any]], task: object) -> Answer:
     made: list[object] = []
     try:
         made.extend(work(task))
     except Exception as error:  # noqa: BLE001 - raised in the parent, in order
-        return _Answer(made, _sendable(error))
-    return _Answer(made)
+        return Answer(made, _sendable(error))
+    return Answer(made)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -47,8 +47,8 @@ def read_description(
     append: Iterable[str] = (),
 ) -> SubmitFile:
     """Return the submit file of a text, with the files below the folder of its path. Raises CrondorError."""
-    allow_dirs, seed, environ = surroundings
-    files = files_of(path, allow_dirs)
+    allow_dirs, seed, environ, files = surroundings
+    files = files or files_of(path, allow_dirs)
     return read_submit(source, files=files, environ=environ, now=now, zone=zone, seed=seed, host=host, append=append)
 
 
@@ -80,13 +80,6 @@ class ScheduleRequest(NamedTuple):
     through: Through | None = None
     schedule: str | None = None  # one in any language
     own_zone: str | None = None  # its zone
-
-    def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
-        """Yield a request for each file separately, with its name; without files the request itself."""
-        for path in PROGRESS.counted(self.paths, "reading", "files"):
-            yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
-        if not self.paths:
-            yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
 
     def check(self) -> None:
         """Check that schedules are given in exactly one way. Raises UsageError."""
@@ -147,7 +140,7 @@ class ScheduleRequest(NamedTuple):
         findings: list[Diagnostic] = []
         for path in PROGRESS.counted(self.paths, "reading", "files"):
             try:
-                found, said = self._of_file(path)
+                found, said = self.of_source(read_source(path, FileKind.SUBMIT), path)
             except CrondorError as error:
                 if len(self.paths) == 1:
                     raise
@@ -157,8 +150,9 @@ class ScheduleRequest(NamedTuple):
             findings += said
         return jobs, findings
 
-    def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
-        file = self.read(path)
+    def of_source(self, source: Source, path: str) -> Schedules:
+        """Return the jobs of a file and the warnings about it. Raises CrondorError."""
+        file = self.read_from(source, path)
         known = frozenset() if self.through is None else self.through.commands
         names = ((key, file.name(key)) for key in file.keys if key not in known)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
@@ -172,12 +166,11 @@ class ScheduleRequest(NamedTuple):
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with its surroundings. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(
-            read_source(path, FileKind.SUBMIT), path, _HOST if self.through is None else self.through.host
-        )
+        return self.read_from(read_source(path, FileKind.SUBMIT), path)
 
-    def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
+    def read_from(self, source: Source, path: str, host: SubmitHost | None = None) -> SubmitFile:
         """Return the submit file of a text. Raises CrondorError."""
+        host = host or (_HOST if self.through is None else self.through.host)
         return read_description(source, path, self.surroundings, self.clock.now, self.clock.zone, host=host)
 
 

@@ -30,6 +30,7 @@ from crondor_cli.kit.files import files_of, user_folder
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
 from crondor_cli.kit.pool_config import read_pool
+from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.settings import as_given, find_settings
 from crondor_cli.lsp import answers
 from crondor_cli.lsp.answers import COMPILE, EXPLAIN, MOST, TextOnScreen, actions, edit_of, page_uri, shown
@@ -100,12 +101,12 @@ class SettingsOfFolders:
             access_point=pool,
             target=release or NEWEST,
         )
-        surroundings = Surroundings(allow_dirs)
+        surroundings, host = Surroundings(allow_dirs), host_of(pool)
         chosen = codes_of(values.get("check.select", ()), RULES)
         ignored = codes_of(values.get("check.ignore", ()), RULES)
         return EditSettings(
             check,
-            lambda source: read_checked(source, check, surroundings),
+            lambda source: read_checked(source, check, surroundings, host),
             files_of(path, allow_dirs),
             os.environ,
             chosen,

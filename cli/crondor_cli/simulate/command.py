@@ -19,6 +19,7 @@ from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, writes
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, check_target, interval_of, is_typed
+from crondor_cli.kit.parallel import sharing_options
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
@@ -254,6 +255,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option("--plot", metavar="FILE", help="Draw the timeline to a .svg or .png file (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
 @opts.format_option("table", "json")
+@sharing_options
 @opts.gathered("shown", SimulationOptions)
 def command(
     paths: tuple[str, ...],
@@ -276,6 +278,7 @@ def command(
     policy: Policy | None,
     clock: Clock,
     shown: SimulationOptions,
+    jobs: int | None,
 ) -> None:
     """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
 
@@ -313,5 +316,5 @@ def command(
         **({} if access_point is None else {"system_policy": access_point.policy}),
     )
     simulated = begun(pool, clock, days or (1 if shown.routes else 30), access_point)
-    SimulatedFiles(crontab, surroundings, access_point).read_into(simulated, paths)
+    SimulatedFiles(crontab, surroundings, access_point).read_into(simulated, paths, jobs)
     (run if shown.routes else simulate)(simulated, shown)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import tzinfo
+from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.diagnostics import CrondorError, Source
-from crondor.knowledge.kinds import FileKind
-from crondor.pool.simulate.jobs import PoolOptions, Simulated
+from crondor.pool.simulate.jobs import PoolOptions, Simulated, TakenFile
 from crondor.spec import FIELDS, CronSpec
-from crondor.submit import SubmitFile, SubmitHost
-from crondor_cli.kit.files import read_source
+from crondor.submit import SubmitHost
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
+from crondor_cli.kit.parallel import FileTask, of_files
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import host_of, read_description
 
@@ -41,6 +40,10 @@ class SimulationOptions(NamedTuple):
 _OBJECTS = 100_000  # objects created between two garbage collections
 
 
+_LEAST = 60  # files from which several processes read them; each takes 8 ms
+_TOGETHER = 8  # files per task
+
+
 class SimulatedFiles(NamedTuple):
     """A crontab line to simulate as well, and what submit files may use besides their own text."""
 
@@ -48,25 +51,36 @@ class SimulatedFiles(NamedTuple):
     surroundings: Surroundings = Surroundings()
     access_point: AccessPoint | None = None
 
-    def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
-        """Return a submit file, or for None the crontab line. Raises CrondorError, UsageError if unreadable."""
-        source = self._line() if path is None else read_source(path, FileKind.SUBMIT)
-        return read_description(source, "-" if path is None else path, self.surroundings, start, zone, host=host)
+    def read_into(self, simulated: Simulated, paths: Sequence[str], jobs: int | None) -> None:
+        """Read submit files and the crontab line; faults of one are findings, and the others are simulated.
 
-    def read_into(self, simulated: Simulated, paths: Sequence[str]) -> None:
-        """Read submit files and the crontab line; faults of one are findings, and the others are simulated."""
+        The files are read in a number of processes.
+        """
         host = host_of(self.access_point)._replace(schedd_interval=simulated.settings.schedd_interval)
-        named = (*paths, *([] if self.crontab is None else [None]))
-        for path in PROGRESS.counted(named, "reading", "files"):
-            self._read_one(simulated, path, host)
+        work = partial(self._taken, simulated, host)
+        all_taken = of_files(work, paths, self.surroundings.allow_dirs, jobs, least=_LEAST, together=_TOGETHER)
+        with closing(all_taken):
+            for taken in PROGRESS.counted(all_taken, "reading", "files", len(paths)):
+                self._add(simulated, taken)
+        if self.crontab is not None:
+            self._add(simulated, self._taken(simulated, host, FileTask("-", self._line())), is_named_alone=True)
         simulated.check()
 
-    def _read_one(self, simulated: Simulated, path: str | None, host: SubmitHost) -> None:
+    def _taken(self, simulated: Simulated, host: SubmitHost, task: FileTask) -> TakenFile | CrondorError:
+        """Return the jobs of a file, or why it is refused. Raises UsageError if it cannot be read."""
+        surroundings, zone = self.surroundings._replace(files=task.files), simulated.clock.zone
         try:
-            file = self.read(path, simulated.start, simulated.clock.zone, host)
-            simulated.take(file, is_named_alone=path is None)
+            file = read_description(task.read(), task.path, surroundings, simulated.start, zone, host=host)
+            return simulated.taken(file)
         except CrondorError as error:
-            simulated.refuse(error)
+            return error
+
+    @staticmethod
+    def _add(simulated: Simulated, taken: TakenFile | CrondorError, *, is_named_alone: bool = False) -> None:
+        if isinstance(taken, CrondorError):
+            simulated.refuse(taken)
+        else:
+            simulated.add(taken, is_named_alone=is_named_alone)
 
     def _line(self) -> Source:
         line = (self.crontab or "").strip()

@@ -119,6 +119,14 @@ class Group(NamedTuple):
         return None if queue is None else queue.source.position(queue.start)[0]
 
 
+class TakenFile(NamedTuple):
+    """A submit file, what was found in it, and its equal jobs, each with its ad and why no machine may run it."""
+
+    file: SubmitFile
+    findings: list[Diagnostic]
+    jobs: list[tuple[JobGroup, ClassAd, list[Diagnostic]]]
+
+
 class LineChange(NamedTuple):
     """A line of a submit file to change, or to add before the queue statement; ``old`` is None for a new line."""
 
@@ -215,19 +223,28 @@ class Simulated:
 
         Raises CrondorError for what is refused, and for too many jobs in all.
         """
+        self.add(self.taken(file), is_named_alone=is_named_alone)
+
+    def taken(self, file: SubmitFile) -> TakenFile:
+        """Return the jobs of a file for ``add``. Raises CrondorError for what is refused."""
         made, said = self._ads(file)
         names = ((key, file.name(key)) for key in file.keys)
         written = ((span.text if span else key, span) for key, span in names if key not in self._known)
-        self.findings += [*file.warnings, *misspelt(written), *said]
-        for jobs, ad in made:
+        findings = [*file.warnings, *misspelt(written), *said]
+        return TakenFile(file, findings, [(jobs, ad, self._unfit(jobs, ad)) for jobs, ad in made])
+
+    def add(self, taken: TakenFile, *, is_named_alone: bool = False) -> None:
+        """Add the jobs that ``taken`` returned, of this or an equal simulation."""
+        file = taken.file
+        self.findings += taken.findings
+        for jobs, ad, unfit in taken.jobs:
             number = sum(group.file is file for group in self.groups) + 1
             group = Group("", file, jobs, ad, self.job_count)
             is_bare = group.line is None or is_named_alone
             place = file.source.name if is_bare else f"{file.source.name}:{group.line}"
             several = any(g.file is file and g.line == group.line for g in self.groups)
             self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
-            self.findings += jobs.findings
-            self.findings += self._unfit(group)
+            self.findings += [*jobs.findings, *unfit]
 
     def refuse(self, error: CrondorError) -> None:
         """Record why a file is not simulated."""
@@ -260,22 +277,22 @@ class Simulated:
                 raise CrondorError(Diagnostic("simulate-universe", message, span=each.jobs.queue))
         return [(each.jobs, each.ad) for each in stored], said
 
-    def _unfit(self, group: Group) -> list[Diagnostic]:
+    def _unfit(self, jobs: JobGroup, job: ClassAd) -> list[Diagnostic]:
         """Yield where the simulated pool has no answer: an unsupported universe, Requirements that no machine meets."""
-        universe = int32(group.ad, "JobUniverse")
+        universe = int32(job, "JobUniverse")
         if universe == Universe.GRID:
             message = "a grid universe job leaves for another system: nothing of it is simulated"
-            return [Diagnostic("simulate-universe", message, Severity.WARNING, group.jobs.queue)]
+            return [Diagnostic("simulate-universe", message, Severity.WARNING, jobs.queue)]
         is_local = universe in (Universe.LOCAL, Universe.SCHEDULER)
         context = Context(now=self.start, zone=self.clock.zone)
         ads = [self.settings.schedd] if is_local else kinds_of(self.settings)
-        faults = [Gate(group.ad, ad, is_asked=not is_local).unmet(context) for ad in ads]
+        faults = [Gate(job, ad, is_asked=not is_local).unmet(context) for ad in ads]
         if not all(faults):
             return []
         unmet = faults[0]
         message = f"no simulated machine meets {printable(unmet[0])[:200]}: the job never matches here"
         hint = "remove it from requirements to simulate time only, or submit in a pool that has such machines"
-        return [Diagnostic("simulate-requirements", message, Severity.WARNING, group.jobs.queue, hint)]
+        return [Diagnostic("simulate-requirements", message, Severity.WARNING, jobs.queue, hint)]
 
     def run(
         self,
