@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed import Client
 
 from crondor_cli.kit import ads
-from tests.cli.running import crondor
+from crondor_cli.kit.parallel import Sharing
+from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ROUTES = """JOB_ROUTER_ROUTE_NAMES = A, B
 JOB_ROUTER_ROUTE_A @=r
@@ -44,6 +48,11 @@ class Workers:
     def add(self, name: str) -> None:
         """Start a worker."""
         self.workers.append(self._start("worker", self.address, "--nthreads", "1", "--name", name, "--no-nanny"))
+
+    def client(self) -> Any:  # noqa: ANN401 - distributed has no types
+        """Connect to the scheduler."""
+        make: Any = Client
+        return make(self.address, set_as_default=False)
 
     def end(self) -> None:
         """End all."""
@@ -101,13 +110,17 @@ def test_a_cluster_prints_what_one_process_prints(cluster: Workers, words: tuple
 
 
 @pytest.mark.usefixtures("queue")
-def test_a_worker_that_differs_is_named(cluster: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", [COMMANDS[0], *((each, "one.sub") for each in ("check", "agenda", "simulate"))])
+def test_a_worker_that_differs_is_named(
+    cluster: Workers, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
     """Another release would give other answers."""
     release = metadata.version
     monkeypatch.setattr(
         "crondor_cli.kit.cluster._release", lambda name: "2999.1" if name == "tzdata" else release(name)
     )
-    found = crondor(*COMMANDS[0], "--cluster", cluster.address)
+    Path("one.sub").write_text("shell = date\ncron_hour = 3\nqueue\n", encoding="utf-8")
+    found = crondor(*words, "--cluster", cluster.address)
     assert (found.status, found.out) == (2, "")
     assert "worker w1 (tcp://127.0.0.1:" in found.err
     assert f"tzdata 2999.1 is needed, it has {release('tzdata')}" in found.err
@@ -122,18 +135,6 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
     assert "no Dask scheduler answers at tcp://127.0.0.1:1" in found.err
     clash = crondor(*COMMANDS[0], "--cluster", "tcp://127.0.0.1:1", "--jobs", "2")
     assert (clash.status, "choose one" in clash.err) == (2, True)
-
-
-@pytest.mark.usefixtures("queue")
-def test_a_killed_worker_is_made_up_for(cluster: Workers) -> None:
-    """The other worker does what it had."""
-    words = COMMANDS[0]
-    expected = crondor(*words, "--jobs", "1")
-    victim = cluster.workers[0]
-    killing = threading.Timer(0.3, victim.kill)
-    killing.start()
-    assert crondor(*words, "--cluster", cluster.address) == expected
-    killing.join()
 
 
 INCLUDED = "arguments = $(Process)\ncron_minute = {minute}\n"
@@ -201,3 +202,44 @@ def test_a_cluster_finds_what_one_process_finds(cluster: Workers, words: tuple[s
     found = crondor(*words, *CLOCK, "--cluster", cluster.address, stdin=typed)
     assert found == crondor(*words, *CLOCK, "--jobs", "1", stdin=typed)
     assert len(found.out + found.err) > 20
+
+
+@pytest.mark.usefixtures("folder")
+def test_ctrl_c_ends_the_command_but_not_the_cluster(cluster: Workers) -> None:
+    """It waits for standard input, after the files were checked."""
+    words = ("check", "jobs", "-", *CLOCK, "--cluster", cluster.address)
+    with cluster.client() as client:
+        before = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.clients))
+        process = subprocess.Popen(
+            [*PROGRAM, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        )
+        end = time.monotonic() + SLOWEST
+        while client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.clients)) <= before:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=SLOWEST)
+    assert (process.returncode, out, said) == (130, b"", b"")
+    assert crondor(*words, stdin="").lines
+
+
+@pytest.mark.usefixtures("queue", "folder")
+@pytest.mark.parametrize("words", [COMMANDS[0], *((each, "jobs") for each in ("check", "agenda", "simulate"))])
+def test_a_killed_worker_is_made_up_for(
+    cluster: Workers, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The others do what it had when the first results came."""
+    clock = CLOCK if words[0] != "route" else ()
+    expected = crondor(*words, *clock, "--jobs", "1")
+    cluster.add("victim")
+    with cluster.client() as client:
+        client.wait_for_workers(3, timeout=SLOWEST)
+    taken = Sharing._taken
+
+    def after_a_kill(sharing: Any, task: object, answer: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever is shared
+        cluster.workers[-1].kill()
+        return taken(sharing, task, answer)
+
+    monkeypatch.setattr(Sharing, "_taken", after_a_kill)
+    assert crondor(*words, *clock, "--cluster", cluster.address) == expected
