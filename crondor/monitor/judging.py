@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
@@ -324,43 +324,20 @@ class RestingJob(NamedTuple):
     until: int
     packed: str
 
-    def standing(self, queue: str) -> JobStanding:
-        """Return the state of the job, which is in a queue of this name."""
-        history, _, runs, values = json.loads(self.packed)
-        return self._standing(JobHistory.unpacked(history), self._runs(queue, runs), values)
-
     def awake(self, queue: str) -> JobWatch:
-        """Return the job with its history."""
-        packed, numbers, runs, values = json.loads(self.packed)
-        history, (latest, outcome) = JobHistory.unpacked(packed), self._runs(queue, runs)
-        standing = self._standing(history, (latest, outcome), values)
-        watch = JobWatch(self.job, self.owner, self.cmd, history, self.facts, self.texts, standing, latest, outcome)
-        watch.numbers = numbers
+        """Return the job with its history and its state; ``queue`` is the name of its queue."""
+        history, numbers, runs, (state, deferral_time, coming, *rest) = json.loads(self.packed)
+        owned = str(self.job), self.owner, self.cmd
+        found = [DueRun.unpacked(queue, *owned, each) if each else None for each in runs]
+        watch = JobWatch(self.job, self.owner, self.cmd, JobHistory.unpacked(history), self.facts, self.texts)
+        watch.latest, watch.outcome = found[0], found[-1]
+        for name, number in zip(_NUMBERS, numbers, strict=True):
+            setattr(watch, name, number)
+        following = None if coming is None else Deferral(*coming)
+        seen = ScheduledState(state), self.schedule, deferral_time, following, self.trouble
+        ends = watch.history.ends
+        watch.standing = JobStanding(self.job, self.owner, self.cmd, *seen, watch.latest, watch.outcome, *ends, *rest)
         return watch
-
-    def _runs(self, queue: str, runs: Sequence[Any]) -> tuple[DueRun | None, DueRun | None]:
-        """Return the last due time, and the last one with an outcome, often the same."""
-        found = [DueRun.unpacked(queue, str(self.job), self.owner, self.cmd, each) if each else None for each in runs]
-        return found[0], found[-1]
-
-    def _standing(
-        self, history: JobHistory, runs: tuple[DueRun | None, DueRun | None], values: Sequence[Any]
-    ) -> JobStanding:
-        state, deferral_time, coming, is_gate_open, right_time = values
-        return JobStanding(
-            self.job,
-            self.owner,
-            self.cmd,
-            ScheduledState(state),
-            self.schedule,
-            deferral_time,
-            None if coming is None else Deferral(*coming),
-            self.trouble,
-            *runs,
-            *history.ends,
-            is_gate_open=is_gate_open,
-            right_time=right_time,
-        )
 
 
 @dataclass(slots=True)
@@ -386,22 +363,6 @@ class JobWatch:
     is_logged: bool = False  # a user log records its starts
     is_remote: bool = False  # a schedd has, or had, a copy to run in its place
 
-    @property
-    def is_crontab(self) -> bool:
-        """Whether it has more than one time."""
-        return self.facts.due is not None
-
-    @property
-    def numbers(self) -> Sequence[Any]:
-        """The simple facts of the job alone."""
-        flags = self.is_logged, self.is_remote
-        return self.fresh_until, self.until, self.next_due, self.cut_off, self.starts_seen, *flags
-
-    @numbers.setter
-    def numbers(self, numbers: Sequence[Any]) -> None:
-        self.fresh_until, self.until, self.next_due, self.cut_off, self.starts_seen, *flags = numbers
-        self.is_logged, self.is_remote = flags
-
     def at_rest(self) -> RestingJob | None:
         """Return the job packed; None if it has left the queue, or a due time is open."""
         standing = self.standing
@@ -410,12 +371,14 @@ class JobWatch:
         runs = [self.latest] if self.outcome is self.latest else [self.latest, self.outcome]
         coming = None if standing.next is None else packed_times(standing.next)
         values = standing.state.value, standing.deferral_time, coming, standing.is_gate_open, standing.right_time
-        kept = self.history.packed(), self.numbers, [each and each.packed() for each in runs], values
+        numbers = [getattr(self, name) for name in _NUMBERS]
+        kept = self.history.packed(), numbers, [each and each.packed() for each in runs], values
         until = self.fresh_until if self.next_due is None else min(self.fresh_until, self.next_due)
         said = standing.schedule, standing.trouble
         return RestingJob(self.job, self.owner, self.cmd, self.facts, *said, self.texts, until, _encoded(kept))
 
 
+_NUMBERS: Final = ("fresh_until", "until", "next_due", "cut_off", "starts_seen", "is_logged", "is_remote")
 _encoded: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 

@@ -8,14 +8,13 @@ would miss it.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import tzinfo
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
@@ -115,9 +114,10 @@ def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
     return tuple([codes.get(name) for name in (*LOOKED_AT, *OF_LOGS)])
 
 
+@lru_cache(maxsize=4096)
 def _one(text: str | None) -> str | None:
     """Return one object for equal texts of many jobs."""
-    return None if text is None else sys.intern(text)
+    return text
 
 
 def fresh_until(status: ScheduledJob, now: int) -> int:
@@ -158,8 +158,8 @@ FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
 """Returns the known ads among jobs that have left the queue."""
 
 
-class Standings(Sequence[JobStanding]):
-    """The states of the jobs of a queue at a look; those of jobs at rest are made when they are asked for."""
+class Standings:
+    """The states of the jobs of a queue at a look; those of jobs at rest are made by each loop."""
 
     def __init__(self, queue: str, jobs: list[JobStanding | RestingJob]) -> None:
         """Take the queue's name, and its jobs."""
@@ -170,16 +170,12 @@ class Standings(Sequence[JobStanding]):
         """Return the number of jobs."""
         return len(self._jobs)
 
-    @overload
-    def __getitem__(self, at: int) -> JobStanding: ...
-    @overload
-    def __getitem__(self, at: slice) -> Standings: ...
-    def __getitem__(self, at: int | slice) -> JobStanding | Standings:
-        """Return the state of one job, or those of several."""
-        if isinstance(at, slice):
-            return Standings(self._queue, self._jobs[at])
-        found = self._jobs[at]
-        return found if isinstance(found, JobStanding) else found.standing(self._queue)
+    def __iter__(self) -> Iterator[JobStanding]:
+        """Iterate over the states."""
+        for each in self._jobs:
+            found = each if isinstance(each, JobStanding) else each.awake(self._queue).standing
+            if found is not None:
+                yield found
 
     def among(self, names: Container[str]) -> Standings:
         """Return those of the jobs with these numbers."""
@@ -420,7 +416,7 @@ class QueueWatch:
             self._open(watch, now)  # due times according to the old texts
         watch.facts = self._reader.facts(queued, terms, now)
         watch.history.entered = queued.integer("QDate")
-        if not watch.is_crontab:
+        if watch.facts.due is None:
             time, meant = fixed_time(queued, now), watch.facts.schedule
             is_coming = time is not None and watch.until < time <= LATEST
             is_excluded = is_coming and meant is not None and JobTimes(meant, queued.requirements).excludes(time or 0)

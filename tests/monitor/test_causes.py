@@ -67,7 +67,7 @@ def test_a_start_is_told_when_it_is_seen_and_again_when_it_is_lost() -> None:
     (started,) = job.look(SIX + 3, **{**BEGUN, "JobCurrentStartExecutingDate": SIX + 1})
     assert (words(started), started.delay, started.is_final) == (("started", None), 1, False)
     assert job.look(SIX + 10, **{**ENDED, "JobCurrentStartExecutingDate": SIX + 1}) == []
-    assert job.watch.look([job.ad], SIX + 11).jobs[0].last_success == SIX + 5
+    assert [each.last_success for each in job.watch.look([job.ad], SIX + 11).jobs] == [SIX + 5]
 
 
 def test_a_short_run_between_two_looks_is_seen() -> None:
@@ -90,7 +90,7 @@ def test_a_hold_says_its_code(code: int | None, cause: str) -> None:
     }
     job = MadeJob()
     assert job.said(LATER, **held) == ("missed", cause)
-    latest = job.watch.look([job.ad], LATER).jobs[0].latest
+    (latest,) = (each.latest for each in job.watch.look([job.ad], LATER).jobs)
     assert latest is not None
     assert (latest.code, latest.detail) == (code, "because")
 
