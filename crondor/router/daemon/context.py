@@ -119,7 +119,7 @@ class JobEdit:
     steps: tuple[QueueStep, ...]
     undo: QueueStep | None = None
 
-    def do(self, schedd: Schedd) -> bool:
+    def do(self, schedd: Schedd | Patient) -> bool:
         """Apply the edit, and return whether all conditions held. Raises what the schedd raises."""
         if schedd.capabilities.atomic_edits:
             edits = {name: value for step in self.steps for name, value in step.edits.items()}
@@ -251,12 +251,12 @@ def let_go(job: JobId, name: str) -> JobEdit:
     return JobEdit(job, (QueueStep(mine, {"LeaveJobInQueue": False}),))
 
 
-def remove(schedd: Schedd, job: JobId, condition: str, reason: str) -> None:
+def remove(schedd: Schedd | Patient, job: JobId, condition: str, reason: str) -> None:
     """Remove a job if a condition holds; a missing job is no error. Raises what the schedd raises."""
     schedd.remove(Selection(jobs=(job,)).where(condition), reason)
 
 
-def live(schedd: Schedd, job: JobId) -> ClassAd | None:
+def live(schedd: Schedd | Patient, job: JobId) -> ClassAd | None:
     """Return a job's current ad from the schedd. Raises what the schedd raises."""
     return next(iter(schedd.jobs(Selection(jobs=(job,)))), None)
 

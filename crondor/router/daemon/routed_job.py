@@ -24,11 +24,8 @@ from crondor.schedd.protocol import (
     Capabilities,
     EditsTogether,
     Forbidden,
-    Hold,
-    JobChange,
     Schedd,
     ScheddError,
-    Scheduled,
     Unreachable,
     Which,
     write,
@@ -390,10 +387,6 @@ class Patient:
         """Ask for jobs."""
         return self._ask(lambda: self._schedd.jobs(which, projection))
 
-    def scheduled(self, which: Which = None) -> Scheduled:
-        """Ask for the jobs that have a schedule."""
-        return self._ask(lambda: self._schedd.scheduled(which))
-
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
         """Edit a job."""
         return self._write(lambda: self._schedd.edit_if(job, condition, edits))
@@ -409,27 +402,9 @@ class Patient:
         """Submit jobs."""
         return self._write(lambda: self._schedd.submit(ads))
 
-    def hold(self, which: Which, hold: Hold) -> Acted:
-        """Hold jobs."""
-        return self._write(lambda: self._schedd.hold(which, hold))
-
-    def release(self, which: Which, reason: str) -> Acted:
-        """Release jobs."""
-        return self._write(lambda: self._schedd.release(which, reason))
-
     def remove(self, which: Which, reason: str) -> Acted:
         """Remove jobs."""
         return self._write(lambda: self._schedd.remove(which, reason))
-
-    def history(
-        self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
-    ) -> list[ClassAd]:
-        """Ask for jobs that have left."""
-        return self._ask(lambda: self._schedd.history(which, projection, limit))
-
-    def changes(self) -> list[JobChange]:
-        """Ask what has become of jobs."""
-        return self._ask(self._schedd.changes)
 
     def _write(self, call: Callable[[], _Answer]) -> _Answer:
         answer = self._ask(call)
