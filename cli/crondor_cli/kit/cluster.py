@@ -6,7 +6,7 @@ import logging
 import os
 import platform
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import contextmanager
@@ -29,9 +29,12 @@ _PATIENCE: Final = 30  # seconds until a scheduler answers and a worker is avail
 # Packages that results depend on: the same releases there as here, if installed here.
 _ALIKE: Final = ("crondor", "pcre2", "tzdata", "holidays")
 
-_VALUE: Final = re.compile(r"=(.*)")
+# What a check probably asks about, and is answered before: words of these commands, and earlier questions.
+_NAMING: Final = re.compile(
+    r"(?im)^[ \t]*(?:executable|input|log|output|error|initialdir|transfer_input_files)[ \t]*=(.*)"
+)
 _WORD: Final = re.compile(r"[^\s,;=\"'()]+")
-_MOST_KNOWN: Final = 100  # words of a text, and earlier questions, that are answered before a worker asks
+_MOST_KNOWN: Final = 15
 
 _release = metadata.version
 
@@ -76,9 +79,6 @@ class _Question(NamedTuple):
     method: str
     limit: int
     arguments: tuple[str | int, ...]
-
-
-_AskedBefore: TypeAlias = "defaultdict[str, Counter[_Question]]"  # by folder, for its other files
 
 
 class _Asked(NamedTuple):
@@ -143,7 +143,8 @@ class ToldFiles(Files):
 def _answered(files: Files, question: _Question) -> object:
     """Return what a method of Files returns, or its error."""
     try:
-        return getattr(files.limited(question.limit), question.method)(*question.arguments)
+        files = files if question.limit == files.limit else files.limited(question.limit)
+        return getattr(files, question.method)(*question.arguments)
     except CrondorError as error:
         return error
 
@@ -151,7 +152,7 @@ def _answered(files: Files, question: _Question) -> object:
 class _Sent:
     """Some tasks that were sent to a worker."""
 
-    def __init__(self, tasks: list[_FileTask], submit: _Submit, asked: _AskedBefore) -> None:
+    def __init__(self, tasks: list[_FileTask], submit: _Submit, asked: Counter[_Question]) -> None:
         self._tasks = tasks
         self._submit = submit
         self._asked = asked
@@ -181,7 +182,7 @@ class _Sent:
                 asking.append(number)
                 files = self._tasks[number].files
                 files.answer(each.questions)
-                self._asked[files.base].update(each.questions)
+                self._asked.update(each.questions)
             else:
                 self._made[number] = each
         if answer.error is not None:
@@ -206,7 +207,7 @@ class Cluster:
     def __init__(self, address: str) -> None:
         """Store the address; nothing is connected."""
         self._address = address
-        self._asked: _AskedBefore = defaultdict(Counter)
+        self._asked: Counter[_Question] = Counter()
 
     def with_text(self, task: _FileTask, allow_dirs: tuple[str, ...]) -> _FileTask:
         """Return the task for a worker, with answers to likely questions; without a text if it cannot be read."""
@@ -215,14 +216,12 @@ class Cluster:
         except (CrondorError, click.UsageError):
             return task
         files = ToldFiles(task.path, allow_dirs)
-        common = self._asked[files.base].most_common(_MOST_KNOWN)
-        files.answer(question for question, count in common if count > 1)
-        words = {word for value in _VALUE.findall(source.text) for word in _WORD.findall(value)}
-        if len(words) <= _MOST_KNOWN:  # what a check asks about the values that may be names of files
-            kinds = [_Question("kind", files.limit, (word,)) for word in words | set(map(os.path.dirname, words))]
-            files.answer(kinds)
-            plain = (each for each in kinds if files.answers[each] == "file")
-            files.answer([each._replace(method="is_executable") for each in plain])
+        files.answer(question for question, count in self._asked.most_common(_MOST_KNOWN) if count > 1)
+        words = [word for value in _NAMING.findall(source.text) for word in _WORD.findall(value)][:_MOST_KNOWN]
+        kinds = [_Question("kind", files.limit, (word,)) for word in {*words, *map(os.path.dirname, words)}]
+        files.answer(kinds)
+        plain = (each for each in kinds if files.answers[each] == "file")
+        files.answer([each._replace(method="is_executable") for each in plain])
         return task._replace(text=source, files=files)
 
     def asking(self, submit: _Submit) -> _Submit:

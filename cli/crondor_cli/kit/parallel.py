@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -143,17 +143,7 @@ class Answer(NamedTuple):
     error: Exception | None = None
 
 
-class Answering(Protocol):
-    """A task that was sent to another process or a worker."""
-
-    def done(self) -> bool:
-        """Return whether the answer is there."""
-
-    def result(self) -> Answer:
-        """Wait for the answer."""
-
-
-Submit: TypeAlias = "Callable[[_Task], Answering]"
+Submit: TypeAlias = "Callable[[_Task], futures.Future[Answer]]"
 
 
 class Sharing(Generic[_Task, _Made]):
@@ -219,7 +209,7 @@ class Sharing(Generic[_Task, _Made]):
     def _by_others(
         self, tasks: Iterator[_Task | Alone[_Made]], submit: Submit[_Task], size: Callable[[], int]
     ) -> Iterator[_Made]:
-        waiting: deque[tuple[_Task, Answering]] = deque()
+        waiting: deque[tuple[_Task, futures.Future[Answer]]] = deque()
         many = size()
         for task in _with_failure(tasks):
             while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
@@ -232,7 +222,7 @@ class Sharing(Generic[_Task, _Made]):
         while waiting:
             yield from self._taken(*waiting.popleft())
 
-    def _taken(self, task: _Task, answer: Answering) -> Iterator[_Made]:
+    def _taken(self, task: _Task, answer: futures.Future[Answer]) -> Iterator[_Made]:
         """Yield the results of another process for a task."""
         made, error = answer.result()
         self.on_task(task)

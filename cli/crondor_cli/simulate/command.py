@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from crondor.pool.daemons.events import PoolEvent, Watcher, events
 from crondor.pool.daemons.flow import Listener
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
-from crondor.zones import Policy
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, writes
@@ -257,25 +257,15 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @opts.format_option("table", "json")
 @sharing_options
 @opts.gathered("shown", SimulationOptions)
+@opts.gathered("pool", PoolOptions)
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
     days: int | None,
-    schedd_interval: int,
     pool_config: ConfigFiles | None,
     target: Release | None,
-    run_time: str,
-    match_delay: str,
-    transfer: str,
-    slots: int,
-    machines: tuple[str, ...],
-    exit_code: str,
-    preempt: str | None,
-    faults: tuple[str, ...],
-    knobs: tuple[str, ...],
-    skew: int,
+    pool: PoolOptions,
     surroundings: Surroundings,
-    policy: Policy | None,
     clock: Clock,
     shown: SimulationOptions,
     jobs: int | None,
@@ -285,7 +275,7 @@ def command(
     The pool has a schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, and a simulated clock.
     """
     context = click.get_current_context()
-    if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
+    if pool.machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
         raise click.UsageError("--slots and --machine both define the pool: choose one", context)
     if not paths and crontab is None:
         raise click.UsageError("give at least one submit file: crondor simulate FILE, or --crontab LINE", context)
@@ -293,28 +283,13 @@ def command(
     access_point = None
     if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=paths)
-        schedd_interval = interval_of(schedd_interval, access_point)
-    if not schedd_interval:
+        interval = interval_of(pool.schedd_interval, access_point)
+        pool = replace(pool, schedd_interval=interval, system_policy=access_point.policy)
+    if not pool.schedd_interval:
         raise click.UsageError("--schedd-interval 0: a simulated schedd needs a pause between two passes", context)
     check_plot(shown.plot)
     check_options(routed=bool(shown.routes))
-    pool = PoolOptions(
-        interval=schedd_interval,
-        match_delay=match_delay,
-        transfer=transfer,
-        run_time=run_time,
-        slots=slots,
-        machines=machines,
-        exit_code=exit_code,
-        preempt=preempt,
-        faults=faults,
-        knobs=knobs,
-        skew=skew,
-        zone=clock.zone,
-        policy=policy,
-        seed=surroundings.seed or 0,
-        **({} if access_point is None else {"system_policy": access_point.policy}),
-    )
+    pool = replace(pool, zone=clock.zone, seed=surroundings.seed or 0)
     simulated = begun(pool, clock, days or (1 if shown.routes else 30), access_point)
     SimulatedFiles(crontab, surroundings, access_point).read_into(simulated, paths, jobs)
     (run if shown.routes else simulate)(simulated, shown)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import timezone, tzinfo
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -41,7 +41,6 @@ Made = TypeVar("Made")
 class PoolOptions:
     """The options as written."""
 
-    interval: int
     match_delay: str
     transfer: str
     run_time: str
@@ -52,9 +51,10 @@ class PoolOptions:
     faults: tuple[str, ...]
     knobs: tuple[str, ...]
     skew: int
-    zone: tzinfo
     policy: Policy | None
-    seed: int
+    schedd_interval: int
+    zone: tzinfo = timezone.utc
+    seed: int = 0
     system_policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
 
     def settings(self) -> PoolSettings:
@@ -75,7 +75,7 @@ class PoolOptions:
         faults = [read(LinkFault.parse, text, "--fail", None) for text in self.faults]
         machines = [read(Machine.parse, text, "--machine", None) for text in self.machines]
         made = PoolSettings(
-            schedd_interval=self.interval,
+            schedd_interval=self.schedd_interval,
             match_delay=read(Lengths.parse, self.match_delay, "--match-delay", length),
             transfer=read(Lengths.parse, self.transfer, "--transfer", length),
             run_time=read(Lengths.parse, self.run_time, "--run-time", length),
