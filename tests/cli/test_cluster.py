@@ -149,7 +149,8 @@ FILES = {
     "jobs/a/loop.sub": "include : loop.sub\nqueue\n",
     "jobs/b/outside.sub": "include : ../../secret.inc\nqueue\n",
     "secret.inc": "executable = /bin/true\n",
-    "base.json": '{"version": 1, "files": {}}\n',
+    "base.json": '{"crondor_baseline": 1, "findings": [{"file": "jobs/a/common.inc", "code": "CRN303", '
+    '"line": "cron_minute = 5", "severity": "note", "count": 1}]}\n',
 }
 
 
