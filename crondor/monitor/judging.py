@@ -309,9 +309,10 @@ _FAR: Final = 86400 * 400  # seconds before a start in which its due time is sea
 
 
 class RestingJob(NamedTuple):
-    """A job that waits for its next due time: an unchanged ad has nothing new before ``until`` (epoch seconds).
+    """A job of which an unchanged ad tells nothing new before ``until`` (epoch seconds).
 
-    There may be very many, so what only its own moments need is packed as JSON.
+    There may be very many, so what only its own moments need is packed as JSON. ``late`` is the number of its due times
+    that are late.
     """
 
     job: JobId
@@ -322,15 +323,18 @@ class RestingJob(NamedTuple):
     trouble: tuple[Diagnostic, ...]
     texts: Hashable  # of the ad at the last look
     until: int
+    late: int
     packed: str
 
     def awake(self, queue: str) -> JobWatch:
         """Return the job with its history and its state; ``queue`` is the name of its queue."""
-        history, numbers, runs, (state, deferral_time, coming, *rest) = json.loads(self.packed)
+        history, numbers, runs, opened, said, (state, deferral_time, coming, *rest) = json.loads(self.packed)
         owned = str(self.job), self.owner, self.cmd
         found = [DueRun.unpacked(queue, *owned, each) if each else None for each in runs]
         watch = JobWatch(self.job, self.owner, self.cmd, JobHistory.unpacked(history), self.facts, self.texts)
         watch.latest, watch.outcome = found[0], found[-1]
+        watch.open = [Deferral(*run) for run in opened]
+        watch.said = [DueRun.unpacked(queue, *owned, each) for each in said]
         for name, number in zip(_NUMBERS, numbers, strict=True):
             setattr(watch, name, number)
         following = None if coming is None else Deferral(*coming)
@@ -363,19 +367,36 @@ class JobWatch:
     is_logged: bool = False  # a user log records its starts
     is_remote: bool = False  # a schedd has, or had, a copy to run in its place
 
-    def at_rest(self) -> RestingJob | None:
-        """Return the job packed; None if it has left the queue, or a due time is open."""
-        standing = self.standing
-        if self.open or standing is None or self.history.gone is not None:
+    def at_rest(self, now: int, grace: int) -> RestingJob | None:
+        """Return the job packed after a look at ``now`` (epoch seconds); None if it has left the queue."""
+        standing, last = self.standing, self.history.last
+        if standing is None or self.history.gone is not None:
             return None
+        moments = [moment for run in self.open for moment in _moments(run, self.history, grace) if moment > now]
+        until = min(self.fresh_until, LATEST if self.next_due is None else self.next_due, *moments)
         runs = [self.latest] if self.outcome is self.latest else [self.latest, self.outcome]
         coming = None if standing.next is None else packed_times(standing.next)
-        values = standing.state.value, standing.deferral_time, coming, standing.is_gate_open, standing.right_time
-        numbers = [getattr(self, name) for name in _NUMBERS]
-        kept = self.history.packed(), numbers, [each and each.packed() for each in runs], values
-        until = self.fresh_until if self.next_due is None else min(self.fresh_until, self.next_due)
-        said = standing.schedule, standing.trouble
-        return RestingJob(self.job, self.owner, self.cmd, self.facts, *said, self.texts, until, _encoded(kept))
+        kept = (
+            self.history.packed(is_whole=self.facts.due is None or bool(self.open)),
+            [getattr(self, name) for name in _NUMBERS],
+            [each and each.packed() for each in runs],
+            [packed_times(run) for run in self.open],
+            [each.packed() for each in self.said],
+            (standing.state.value, standing.deferral_time, coming, standing.is_gate_open, standing.right_time),
+        )
+        return RestingJob(
+            self.job, self.owner, self.cmd, self.facts, standing.schedule, standing.trouble, self.texts,
+            now if last is not None and last.time > now else until,
+            sum(each.verdict is Verdict.LATE for each in self.said),
+            _encoded(kept),
+        )  # fmt: skip
+
+
+def _moments(run: Deferral, history: JobHistory, grace: int) -> tuple[int, ...]:
+    """Return the times at which the verdict of an open due time may change, although nothing new is known."""
+    start = history.ends[0]
+    settled = () if start is None else (start + SETTLE + 1,)
+    return run.time + grace + 1, run.last_start, run.last_start + 1, run.last_start + SETTLE + 1, *settled
 
 
 _NUMBERS: Final = ("fresh_until", "until", "next_due", "cut_off", "starts_seen", "is_logged", "is_remote")

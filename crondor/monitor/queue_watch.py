@@ -313,15 +313,13 @@ class QueueWatch:
             if watch is not None:  # one after the other, so that few are awake at the same time
                 runs += self._finished(watch, now)
                 self._stand(watch, now)
-                self._rest(watch)
+                self._rest(watch, now)
         self._log(logged)
         self._note_left(sorted(job for job in chain(self._jobs, self._resting) if job not in here), now, find_left)
         runs[:0] = [run for watch in self._gone.values() for run in self._finished(watch, now)]
-        late = sum(
-            run.verdict is Verdict.LATE
-            for watch in chain(self._gone.values(), self._jobs.values())
-            for run in watch.said
-        )
+        awake = chain(self._gone.values(), self._jobs.values())
+        late = sum(run.verdict is Verdict.LATE for watch in awake for run in watch.said)
+        late += sum(each.late for each in self._resting.values())
         self._forget(now)
         self._looked = now
         jobs = (self._resting.get(job) or self._jobs[job].standing for job in here)
@@ -343,9 +341,9 @@ class QueueWatch:
             watch.history.look_again(self._looked)
         return self._jobs.get(job)
 
-    def _rest(self, watch: JobWatch) -> None:
-        """Pack a job that only waits."""
-        resting = watch.at_rest()
+    def _rest(self, watch: JobWatch, now: int) -> None:
+        """Pack a job that is in the queue."""
+        resting = watch.at_rest(now, self._grace)
         if resting is not None:
             self._resting[watch.job] = resting
             del self._jobs[watch.job]

@@ -233,7 +233,7 @@ def is_named(times: JobTimes, time: int) -> bool:
 
 _MOST_EVENTS: Final = 64  # entries of each kind stored for a job
 _MOST_AT_ONCE: Final = 10_000  # entries accepted before pruning
-_MOST_AT_REST: Final = 8  # turns of a job that waits for its next due time, and half as many of the other kinds
+_MOST_AT_REST: Final = 8, 4  # turns of a job that waits for its next due time, and entries of the other kinds
 _SAME: Final = 2  # seconds by which two records of one start may differ
 _ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason without on_exit_hold_reason
 CLOCKS: Final = 2
@@ -320,13 +320,14 @@ class JobHistory:
         self._starts: list[Start] = []
         self._sighted: list[Sighted] = []
 
-    def packed(self) -> tuple[object, ...]:
-        """Return the history as values that JSON has: of a job without an open due time, the last run is enough."""
+    def packed(self, *, is_whole: bool) -> tuple[object, ...]:
+        """Return the history as values that JSON has; the last run is enough if each later due time is ahead."""
+        most, others = (_MOST_EVENTS, _MOST_EVENTS) if is_whole else _MOST_AT_REST
         turns = [
             (turn.time, _NUMBERS[turn.condition], *(turn[2:] if turn[2:] != _PLAIN else ()))
-            for turn in self._turns[-_MOST_AT_REST:]
+            for turn in self._turns[-most:]
         ]
-        starts, sighted = (kept[-_MOST_AT_REST // 2 :] for kept in (self._starts, self._sighted))
+        starts, sighted = (kept[-others:] for kept in (self._starts, self._sighted))
         return self.entered, self.success, self._seen, self._matches, turns, starts, sighted
 
     @classmethod

@@ -66,7 +66,7 @@ def test_a_job_that_stays_on_hold_has_no_due_time_open_for_long() -> None:
     job = MadeJob(CronMinute="*", DeferralWindow=0, JobStatus=5, HoldReasonCode=1)
     told = [run for number in range(300) for run in job.look(SIX + 60 * number)]
     assert len(told) > 500
-    assert all(len(each.open) <= 2 for each in job.watch._jobs.values())
+    assert [len(each.awake("").open) <= 2 for each in job.watch._resting.values()] == [True]
 
 
 HEADER = "107 1 CreationTimestamp 1700000000\n"
