@@ -82,16 +82,17 @@ def test_each_due_time_has_one_last_verdict(
     assert totals.missed.total() + totals.lost.total() + totals.unknown <= len(due)
 
 
-@given(minute=st.sampled_from(MINUTES), window=st.sampled_from([0, 30, 900]), steps=steps, logged=logged)
+@given(minute=st.sampled_from([*MINUTES, None]), window=st.sampled_from([0, 30, 900]), steps=steps, logged=logged)
 def test_an_ad_that_has_not_changed_need_not_be_read_and_a_job_may_rest(
-    minute: str, window: int, steps: list[tuple[int, dict[str, Any]]], logged: list[tuple[EventType, int]]
+    minute: str | None, window: int, steps: list[tuple[int, dict[str, Any]]], logged: list[tuple[EventType, int]]
 ) -> None:
     """The news and how the job stands are the same as where each look reads it anew, and as where none is packed."""
 
     def seen(slow: AbstractContextManager[object]) -> list[tuple[list[DueRun], list[object]]]:
         with slow:
             watch = QueueWatch(since=SIX)
-            job = MadeJob(watch, CronMinute=minute, DeferralWindow=window)
+            time = None if minute else SIX + 1200
+            job = MadeJob(watch, CronMinute=minute, DeferralTime=time, DeferralWindow=window)
             now, read = SIX, 0
             found: list[tuple[list[DueRun], list[object]]] = []
             for wait, attributes in steps:
@@ -102,7 +103,7 @@ def test_an_ad_that_has_not_changed_need_not_be_read_and_a_job_may_rest(
                     look = watch.look([job.ad], now + part, events=events)
                     (each,) = look.jobs
                     status = replace(each.status, queued=job_of(each.status))
-                    found.append((look.runs, [status, replace(each, schedule=None)]))
+                    found.append((look.runs, [status, replace(each, schedule=None), look.late]))
                 now += wait
             return found
 
