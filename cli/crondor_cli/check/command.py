@@ -128,7 +128,7 @@ def _check(result: CheckResult, task: FileTask) -> CheckReport | click.UsageErro
         return error
     result = replace(result, surroundings=result.surroundings._replace(files=task.files))
     report = check_submit(source, result.settings, result.read)
-    if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
+    if not result.tries_fixes or task.has_asked or not any(each.fix is not None for each in report.findings):
         return report
     return offered(report, result.settings, result.choose, result.read)
 

@@ -250,6 +250,11 @@ class FileTask(NamedTuple):
         """Return the text. Raises CrondorError, and UsageError if it cannot be read."""
         return read_source(self.path, FileKind.SUBMIT) if self.text is None else self.text
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether an answer about a file was missing: results until now do not count."""
+        return self.files is not None and bool(self.files.asked.questions)
+
 
 def of_files(
     work: Callable[[FileTask], _Made],
@@ -297,7 +302,7 @@ def _of_each(work: Callable[[FileTask], _Made], tasks: list[FileTask]) -> Iterat
     """Yield the results, and questions in place of those that depend on them."""
     for each in tasks:
         made = work(each)
-        yield made if each.files is None or not each.files.asked.questions else each.files.asked
+        yield each.files.asked if each.files is not None and each.has_asked else made
 
 
 _WORK: list[Callable[[Any], Iterable[Any]]] = []  # the function for tasks, in a process that shares the work

@@ -40,7 +40,7 @@ class SimulationOptions(NamedTuple):
 _OBJECTS = 100_000  # objects created between two garbage collections
 
 
-_LEAST = 60  # files from which several processes read them; each takes 8 ms
+_LEAST = 60  # files from which several processes read them; each takes 4 ms
 _TOGETHER = 8  # files per task
 
 
