@@ -313,9 +313,11 @@ def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named
         _show_fault(queue)
     if look is None:
         return None
-    statuses = {str(standing.job): standing.status for standing in look.jobs.among({run.job for run in look.runs})}
+    shown = {run.job for run in look.runs} if format_ == "json" else set()
+    standings = {str(standing.job): standing for standing in look.jobs.among(shown)}
     for run in look.runs:
-        row = Row(queue.name, run, statuses.get(run.job))
+        standing = standings.get(run.job)
+        row = Row(queue.name, run, None if standing is None else standing.status)
         if format_ == "json":
             say(json_line(row, clock), fits=False)
         elif run.verdict is not Verdict.DUE:
