@@ -159,7 +159,10 @@ def command(
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return
     if plot is not None:
-        _draw(agenda, clock, plot)
+        with needs_matplotlib():
+            from crondor_cli.agenda.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
+        with writes(plot):
+            save(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))
     print_agenda(agenda, clock, pairs, format_)
     if agenda.failed:
@@ -211,10 +214,3 @@ def _suggest(
         raise click.exceptions.Exit(2)
     if agenda.failed or found.problems or (found.files and not options.write):
         raise click.exceptions.Exit(1)
-
-
-def _draw(agenda: Agenda, clock: Clock, path: str) -> None:
-    with needs_matplotlib():
-        from crondor_cli.agenda.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
-    with writes(path):
-        save(agenda, clock, path)

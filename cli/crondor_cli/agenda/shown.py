@@ -140,7 +140,8 @@ def some(agenda: Agenda, numbers: Sequence[int], most: int = _NAMED) -> str:
 def _table(days: list[results.Day], span: AgendaSpan) -> list[str]:
     """Return a row for each date, or several rows if the screen is too narrow for a whole day."""
     counts = [list(day["hours"]) for day in days]
-    unit = _unit(max(count or 0 for row in counts for count in row))
+    most = max(count or 0 for row in counts for count in row)
+    unit = 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000  # no hour has more than three digits
     cells = [
         [_cell(count, unit, skipped=is_skipped(day, hour, span)) for hour, count in enumerate(row)]
         for day, row in zip(span.days, counts, strict=True)
@@ -169,11 +170,6 @@ def _table(days: list[results.Day], span: AgendaSpan) -> list[str]:
         name = "thousands" if unit == 1000 else "millions"
         lines.append(f"counts are {name}, truncated; --format json has the numbers")
     return lines
-
-
-def _unit(most: int) -> int:
-    """Return the unit of counts, so that no hour has more than three digits."""
-    return 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000
 
 
 def _dates(days: Sequence[Day], room: int) -> list[str]:

@@ -133,12 +133,6 @@ def _check(result: CheckResult, task: FileTask) -> CheckReport | click.UsageErro
     return offered(report, result.settings, result.choose, result.read)
 
 
-def _cured(result: CheckResult, *, unsafe: bool) -> Iterator[tuple[CheckReport, Cured]]:
-    """Yield each report with its fixed text."""
-    for report in result.reports:
-        yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
-
-
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
 crondor check job.sub"""
@@ -206,7 +200,12 @@ def command(
         return
     asked.refuse(unsafe=unsafe)
     result = run(paths or _here(), given._replace(tries_fixes=not asked.fix), jobs)
-    raise click.exceptions.Exit(conclude(result, asked, partial(_cured, unsafe=unsafe)))
+
+    def cured(result: CheckResult) -> Iterator[tuple[CheckReport, Cured]]:
+        for report in result.reports:
+            yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
+
+    raise click.exceptions.Exit(conclude(result, asked, cured))
 
 
 def _here() -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -127,7 +127,10 @@ def command(
         raise click.UsageError("no rules: give a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)
     check_stdin(*paths, *rules, *config.paths)
-    _check_files(paths, (*rules, *config.paths), out)
+    for path in paths:  # before the first ad is written
+        if path != "-" and (reason := _why_not(path)):
+            raise FileProblem(f"cannot read '{printable(path)}': {reason}")
+    refuse_overwriting(out, (*paths, *rules, *config.paths))
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
@@ -187,14 +190,6 @@ def _load(
     for name in routes:
         loaded.add_knobs(JOB_ROUTE, name)
     loaded.finish()
-
-
-def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
-    """Check all files before the first ad is written. Raises UsageError."""
-    for path in ads:
-        if path != "-" and (reason := _why_not(path)):
-            raise FileProblem(f"cannot read '{printable(path)}': {reason}")
-    refuse_overwriting(out, (*ads, *rules))
 
 
 def _why_not(path: str) -> str:

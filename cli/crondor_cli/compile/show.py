@@ -27,7 +27,6 @@ from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, plural
 from crondor_cli.kit.times import find_zone, length, local_text, relative, zone_text
 
 if TYPE_CHECKING:
-    from crondor.compile.writing.wish import CompiledJob
     from crondor_cli.compile import results
 
 
@@ -125,11 +124,13 @@ def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
 
 def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int) -> list[str]:
     proof, zone = compiled.proof, clock.zone
-    rows = [("asked for", schedule.words)]
-    rows.append(("zone", _zone(schedule, clock)))
+    is_here = schedule.zone.name == clock.zone_name
+    there = zone_text(clock) if is_here else f"{schedule.zone.name}; the submit host's must be {clock.zone_name}"
+    rows = [("asked for", schedule.words), ("zone", there)]
     jobs = compiled.jobs
     for number, job in enumerate(jobs, 1):
-        rows.append((f"job {number} of {len(jobs)}" if len(jobs) > 1 else "fields", _job_words(job)))
+        words = describe(job.superset.spec) + ("; the requirements admit only the wanted ones" if job.clause else "")
+        rows.append((f"job {number} of {len(jobs)}" if len(jobs) > 1 else "fields", words))
     walked = f"{proof.walked:,} steps of the schedd's own search followed"
     compared = (
         f"exact: of {proof.offered:,} times that the fields name, the {proof.wanted:,} wanted ones match"
@@ -172,17 +173,6 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
         lines += ["", "  next runs"]
         lines += [f"    {local_text(run, schedule.zone.info)}  {relative(run - clock.now)}" for run in runs]
     return lines
-
-
-def _zone(schedule: WrittenSchedule, clock: Clock) -> str:
-    if schedule.zone.name == clock.zone_name:
-        return zone_text(clock)
-    return f"{schedule.zone.name}; the submit host's must be {clock.zone_name}"
-
-
-def _job_words(job: CompiledJob) -> str:
-    text = describe(job.superset.spec)
-    return f"{text}; the requirements admit only the wanted ones" if job.clause else text
 
 
 def _cost(compiled: Compiled) -> str:

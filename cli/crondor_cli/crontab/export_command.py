@@ -160,10 +160,6 @@ def _put(data: bytes, out: str) -> None:
     if out == "-":
         emit(data)
     elif data:
-        _write(Path(out), data)
+        write_file(str(Path(out)), data)
     if not data:
         raise click.exceptions.Exit(1)
-
-
-def _write(path: Path, data: bytes) -> None:
-    write_file(str(path), data)

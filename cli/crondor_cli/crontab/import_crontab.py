@@ -90,14 +90,10 @@ def command(
     if format_ == "json":
         echo_json(_data(found, has_users=with_users))
     elif out is None:
-        _print(found.files)
+        for number, submit in enumerate(found.files):
+            emit(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}")
     if not found.files or has_error(found.diagnostics):
         raise click.exceptions.Exit(1)
-
-
-def _print(files: list[SubmitText]) -> None:
-    for number, submit in enumerate(files):
-        emit(f"{chr(10) if number else ''}#### {submit.name}.sub\n{submit.text}")
 
 
 def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:

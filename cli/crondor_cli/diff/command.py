@@ -108,7 +108,8 @@ def command(
     left, right, warnings = _jobs(sides, readings, clock, surroundings)
     comparisons = [compare(first, second, count, end) for first, second in pairs(left, right, readings)]
     show(dict.fromkeys([*warnings, *(finding for c in comparisons for finding in c.findings)]))
-    if any(_is_trouble(c, is_one=len(sides) == 1) for c in comparisons):
+    most = 1 if len(sides) == 1 else 0  # for one schedule read twice, a single rejection is a difference
+    if any(c.trouble or sum(side.schedule is None for side in c.sides) > most for c in comparisons):
         raise click.exceptions.Exit(2)
     data: results.DiffResult = {
         "differs": any(c.differs for c in comparisons),
@@ -169,12 +170,6 @@ def _is_line(side: str) -> bool:
         return True
 
 
-def _is_trouble(comparison: Comparison, *, is_one: bool) -> bool:
-    """Return whether there is no answer; for one schedule read twice, a single rejection is a difference."""
-    refused = sum(side.schedule is None for side in comparison.sides)
-    return comparison.trouble or refused > (1 if is_one else 0)
-
-
 def _pair(c: Comparison) -> results.Pair:
     clock = c.first.job.clock
     relation: results.Relation | None = None
@@ -192,7 +187,10 @@ def _pair(c: Comparison) -> results.Pair:
         "until": c.until,
         "differs": c.differs,
         "relation": relation,
-        "fields": [_field(c, field) for field in c.fields],
+        "fields": [
+            {"field": each.name, "first": _reading(c.first.spec, each), "second": _reading(c.second.spec, each)}
+            for each in c.fields
+        ],
         "terms": [{"term": name, "first": one, "second": two} for name, one, two in c.terms],
         "partings": times,
         "first_common": instant_or_none(c.common, clock.zone),
@@ -213,10 +211,6 @@ def _side_data(side: ComparedSide) -> results.Side:
         "deferral_time": time if time is None or isinstance(time, int) else str(time),
         "refusal": side.refusal,
     }
-
-
-def _field(c: Comparison, field: Field) -> results.Field:
-    return {"field": field.name, "first": _reading(c.first.spec, field), "second": _reading(c.second.spec, field)}
 
 
 def _reading(spec: CronSpec | None, field: Field) -> results.Reading | None:

@@ -281,7 +281,9 @@ def command(
     )
     added = {"PATH": "/usr/bin:/bin", **_variables(variables)}
     path = str(Path(script).absolute())
-    if _is_router(hook, copy):
+    is_shared = hook in {HookType.UPDATE_JOB_INFO, HookType.JOB_EXIT}  # by the router and the starter
+    is_router = copy is not None if is_shared else hook in ROUTER_HOOKS
+    if is_router:
         environ = {**daemon_environment(os.environ), **added}
         run = _call(hook, path, given, environ, None, timeout)
         consequence = _without_hook(run) or RouterHooks({}, environ).conclude(hook, run)
@@ -317,11 +319,6 @@ def _fetched(run: HookRun, slot: ClassAd) -> Consequence:
         return said
     faults = check_cod(said.ad, is_partitionable=boolean(slot, "PartitionableSlot") is True)
     return said._replace(diagnostics=(*said.diagnostics, *faults))
-
-
-def _is_router(hook: HookType, copy: str | None) -> bool:
-    shared = {HookType.UPDATE_JOB_INFO, HookType.JOB_EXIT}
-    return (hook in ROUTER_HOOKS and hook not in shared) or (hook in shared and copy is not None)
 
 
 def _check_needs(hook: HookType, job: str | None, copy: str | None, slot: str | None) -> None:

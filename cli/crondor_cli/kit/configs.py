@@ -72,7 +72,10 @@ class ConfigReader:
         self._subsystem, self._version = subsystem, version
         self._folders = tuple(allow_dirs)
         self._context = context
-        self._check_tree()
+        tree = config.tree
+        if tree is not None and not os.path.isdir(tree):
+            code = errno.ENOTDIR if os.path.exists(tree) else errno.ENOENT
+            raise file_problem("read", tree, OSError(code, os.strerror(code)))
         self._files = files_below(config, self._folders)
         self._environ: Mapping[str, str] = variables(self._files, os.environ) if config.is_entrypoint else os.environ
         self.sources: list[Source] = []
@@ -182,12 +185,6 @@ class ConfigReader:
             return DEFAULTS
         host = socket.gethostname()
         return {**DEFAULTS, "hostname": host.partition(".")[0], "full_hostname": socket.getfqdn() or host}
-
-    def _check_tree(self) -> None:
-        tree = self._config.tree
-        if tree is not None and not os.path.isdir(tree):
-            code = errno.ENOTDIR if os.path.exists(tree) else errno.ENOENT
-            raise file_problem("read", tree, OSError(code, os.strerror(code)))
 
 
 _NAMING = ("LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE")

@@ -206,7 +206,11 @@ def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
         old = _parsed(before, path)
         folder = os.path.dirname(path)
         found = old.updated(found, lambda name: name not in looked_at and os.path.exists(os.path.join(folder, name)))
-    _write(path, before, found.text().encode("ascii"))
+    after = found.text().encode("ascii")
+    if before is None:
+        write_file(path, after)
+    elif before != after:
+        replace_file(path, before, after, "in the meantime; nothing was written")
     files = plural(len(found.files - {""}), "file")
     say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} recorded")
     return 2 if result.unread else 0
@@ -252,13 +256,6 @@ def _parsed(data: bytes, path: str) -> Baseline:
         what = error.diagnostics[0]
         place = printable(what.span.location if isinstance(error, InvalidBaseline) and what.span else path)
         raise usage(f"{place}: {printable(what.message)}") from None
-
-
-def _write(path: str, before: bytes | None, after: bytes) -> None:
-    if before is None:
-        write_file(path, after)
-    elif before != after:
-        replace_file(path, before, after, "in the meantime; nothing was written")
 
 
 def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings, host: SubmitHost) -> SubmitFile:

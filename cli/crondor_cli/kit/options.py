@@ -280,13 +280,9 @@ ads_option = click.option(
 """--ads FILE, as ``ads``: the jobs of a queue."""
 
 
-def _surroundings(allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...]) -> Surroundings:
-    return Surroundings(allow_dirs, seed, _environ(variables))
-
-
 file_options = gathered(
     "surroundings",
-    _surroundings,
+    lambda allow_dirs, seed, variables: Surroundings(allow_dirs, seed, _environ(variables)),
     click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
     click.option(
         "--seed", type=int, metavar="N", help="Evaluate $RANDOM_CHOICE() and $RANDOM_INTEGER() with this seed."

@@ -170,7 +170,8 @@ def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
 
 def github_line(level: str, properties: Mapping[str, str], text: str) -> str:
     """Return a workflow command with a text and its properties: title, file, line."""
-    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    escaped = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in properties.items()}
+    said = ",".join(f"{name}={value}" for name, value in escaped.items())
     return f"::{level} {said}::{_data(text)}"
 
 
@@ -178,10 +179,6 @@ def _data(text: str) -> str:
     """Escape a message for the runner, so that it contains no control characters and no commands."""
     text = without_commands("".join(c if c in "\r\n" else printable(c) for c in text))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -195,10 +192,11 @@ def _print_sarif(result: ChosenReports) -> None:
     driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
     with suppress(metadata.PackageNotFoundError):  # run from a source checkout
         driver["version"] = metadata.version("crondor")
+    said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
     seen: Counter[str] = Counter()
     run = {
         "tool": {"driver": driver},
-        "invocations": [_invocation(result)],
+        "invocations": [{"executionSuccessful": not said, **({"toolExecutionNotifications": said} if said else {})}],
         "columnKind": "unicodeCodePoints",
         "results": [{**_result(finding, codes), "partialFingerprints": _same(finding, seen)} for finding in findings],
     }
@@ -215,12 +213,6 @@ def _rule(code: str, result: ChosenReports) -> dict[str, object]:
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
     }
-
-
-def _invocation(result: ChosenReports) -> dict[str, object]:
-    """Return whether all files could be read, and the reasons for the others."""
-    said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
-    return {"executionSuccessful": not said, **({"toolExecutionNotifications": said} if said else {})}
 
 
 def _same(finding: Finding, seen: Counter[str]) -> dict[str, str]:

@@ -193,7 +193,7 @@ def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
     """
     if "-" in paths or not paths:
         raise usage("--watch follows files and folders, and not standard input")
-    folders = sorted({_folder(path) for path in paths})
+    folders = sorted({path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths})
     missing = [folder for folder in folders if not os.path.isdir(folder)]
     if missing:
         raise usage(f"--watch: there is no folder '{missing[0]}'")
@@ -205,10 +205,6 @@ def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
         _shown(once)
         say(f"Watching {plural(len(folders), 'folder')}; Ctrl-C ends it.", err=True)
         PROGRESS.hide()
-
-
-def _folder(path: str) -> str:
-    return path if os.path.isdir(path) else os.path.dirname(path) or "."
 
 
 def _changes(folders: Iterable[str]) -> Iterator[object]:

@@ -264,7 +264,8 @@ def columns_of_rows(
     """Yield the lines of ``in_columns``; rows are read once, and stored as text until the widths are known."""
     widths = list(map(columns_of, head))
     kept: list[str] = []
-    for some in _batches(rows, _TOGETHER):
+    rest = iter(rows)
+    while some := list(islice(rest, _TOGETHER)):
         kept += map(_BETWEEN.join, some)
         for i, column in enumerate(zip(*(row for row in some if len(row) > 1), strict=True)):
             size = len if "".join(column).isascii() else columns_of
@@ -289,12 +290,6 @@ def columns_of_rows(
         if beside < len(row):
             below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in plain]
             yield from _stacked(below, margin + "      ", columns)
-
-
-def _batches(rows: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
-    rest = iter(rows)
-    while some := list(islice(rest, size)):
-        yield some
 
 
 def _how_many_fit(widths: Sequence[int], room: int | None) -> int:

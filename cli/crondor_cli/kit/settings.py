@@ -430,7 +430,9 @@ def values_for(command: click.Command) -> dict[str, Any]:
         param = params.get(value.setting)
         if value.setting.key == "width":
             values["width"] = value.value
-        elif param is not None and _fits(value, param):
+        elif param is None or (isinstance(param.type, click.Choice) and value.value not in param.type.choices):
+            continue  # `crondor next --previous` has no dialect htcondor
+        else:
             values[param.name] = as_given(value)
     return values
 
@@ -455,11 +457,6 @@ def setting_of(command: click.Command, param: click.Parameter) -> Setting | None
         ),
         None,
     )
-
-
-def _fits(value: SettingValue, param: click.Parameter) -> bool:
-    """Return whether an option accepts a shared setting: `crondor next --previous` has no dialect htcondor."""
-    return not isinstance(param.type, click.Choice) or value.value in param.type.choices
 
 
 def as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds

@@ -31,7 +31,7 @@ from lsprotocol.types import (
 )
 
 from crondor.diagnostics import Severity, Source, Span
-from crondor.editing import CheckedText, EditSettings, ReadText
+from crondor.editing import CheckedText, ReadText
 from crondor.editing.completing import Completion, WordKind, completions, documentation
 from crondor.editing.findings import safe_fixes, says_schedule, silenced
 from crondor.editing.hovering import counted, hints, hover, moment, schedules
@@ -49,7 +49,7 @@ from crondor.editing.structure import (
     renamed,
     words,
 )
-from crondor.lint import Finding, Fix, address
+from crondor.lint import Finding, address
 from crondor.lint.report import page_file
 from crondor_cli.kit.tables import plural
 
@@ -214,8 +214,10 @@ def actions(
     if _wanted(context, CodeActionKind.QuickFix):
         found += _fixes(text, here)
         found += _others(text, here)
-    if _wanted(context, CodeActionKind.SourceFixAll):
-        found += _all(text, checked, read.settings)
+    change = safe_fixes(checked, read.settings) if _wanted(context, CodeActionKind.SourceFixAll) else None
+    if change is not None:
+        edit = edit_of(text, [TextEdit(text.places.range_of(change.span), change.text)])
+        found.append(CodeAction("Make all safe fixes", CodeActionKind.SourceFixAll, edit=edit))
     return [*found, *_compiling(text, read, here, start, context)]
 
 
@@ -247,13 +249,8 @@ def _fixes(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
             kind=CodeActionKind.QuickFix,
             diagnostics=[shown(finding, text)],
             is_preferred=fix.safe,
-            edit=edit_of(text, _edits(text, fix)),
+            edit=edit_of(text, [TextEdit(text.places.range_of(edit.span), edit.text) for edit in fix.edits]),
         )
-
-
-def _edits(text: TextOnScreen, fix: Fix) -> Iterator[TextEdit]:
-    for edit in fix.edits:
-        yield TextEdit(text.places.range_of(edit.span), edit.text)
 
 
 def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
@@ -271,13 +268,6 @@ def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]
             yield CodeAction(f"Silence {code} here", CodeActionKind.QuickFix, diagnostics, edit=edit_of(text, [edit]))
         command = Command(title=f"Explain {code}", command=EXPLAIN, arguments=[code])
         yield CodeAction(command.title, CodeActionKind.QuickFix, diagnostics, command=command)
-
-
-def _all(text: TextOnScreen, checked: CheckedText, settings: EditSettings) -> Iterator[CodeAction]:
-    change = safe_fixes(checked, settings)
-    if change is not None:
-        edit = TextEdit(text.places.range_of(change.span), change.text)
-        yield CodeAction("Make all safe fixes", CodeActionKind.SourceFixAll, edit=edit_of(text, [edit]))
 
 
 def _touches(finding: Finding, text: TextOnScreen, start: int, end: int) -> bool:

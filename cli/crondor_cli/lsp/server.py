@@ -305,7 +305,8 @@ class CrondorServer(LanguageServer):
         try:
             found = await self.work(self._found, text)
         except Exception as error:  # noqa: BLE001 - the server survives any failure of a rule
-            self._log(f"{text.source.name}: {type(error).__name__}: {error}")
+            message = f"{text.source.name}: {type(error).__name__}: {error}"
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
             return
         if found is None or self.texts.get(text.uri) is not text:
             return
@@ -329,9 +330,6 @@ class CrondorServer(LanguageServer):
             self._complaints.add(message)
             params = types.ShowMessageParams(types.MessageType.Warning, f"crondor: {message}")
             self._loop.call_soon_threadsafe(self.window_show_message, params)
-
-    def _log(self, message: str) -> None:
-        self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
 
 
 def _version() -> str:

@@ -82,10 +82,8 @@ def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> N
         lines.append([*named_cells, *cells])
         if run is not None and run.cause is not None:
             lines.append([printable(f"{run.cause.value}: {run.why}")])
-        if status is not None:
-            lines += [
-                [printable(f"{each.severity.value}: {each.message}")] for each in status.trouble if not _is_told(row)
-            ]
+        if status is not None and (run is None or run.code is None):  # a cause with a code includes the trouble
+            lines += [[printable(f"{each.severity.value}: {each.message}")] for each in status.trouble]
     print_rows(
         [*(["schedd"] if named else []), "job", "owner", "verdict", "due", "started", "next start"], lines, _COLOURS
     )
@@ -93,11 +91,6 @@ def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> N
     said = ", ".join(f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict])
     jobs = len({(row.queue, row.job) for row in rows})
     say(f"{plural(len(rows), 'due time') if every else plural(jobs, 'job')}: {said}")
-
-
-def _is_told(row: Row) -> bool:
-    """Return whether the cause already includes the job's trouble: that it is held."""
-    return row.run is not None and row.run.code is not None
 
 
 def _started(run: DueRun | None) -> str:

@@ -220,7 +220,8 @@ def _show_coming(request: ScheduleRequest, wanted: Wanted, form: str, *, strict:
     print_runs(previews, warnings, form)
     if form == "epoch":
         show(_unseen(previews))
-    if _is_finding(previews, strict=strict) or has_error(warnings):
+    nothing = all(p.schedule is not None and not p.schedule.is_deferred for p in previews)
+    if nothing or any(p.failed or (strict and p.differs) for p in previews) or has_error(warnings):
         raise click.exceptions.Exit(1)
 
 
@@ -286,8 +287,3 @@ def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
             message = f"the real schedd differs in {count} of {len(p.rows)} rows"
             help_text = "--format table shows the rows, and why"
             yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)
-
-
-def _is_finding(previews: list[Preview], *, strict: bool) -> bool:
-    nothing = all(p.schedule is not None and not p.schedule.is_deferred for p in previews)
-    return nothing or any(p.failed or (strict and p.differs) for p in previews)

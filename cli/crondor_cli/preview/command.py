@@ -168,16 +168,14 @@ def _text(file: PreviewedFile, *, diff: bool) -> None:
     if file.limit is not None:
         say(f"@@ {file.name} @@")
         say(_refused("", file.limit))
+    is_bold = SCREEN.wants_colour(sys.stdout)
     for each in file.together():
-        say(_head(f"@@ {each.title} @@"))
+        head = f"@@ {each.title} @@"
+        say(styled(head, bold=True) if is_bold else head)
         for line in _lines(each, diff=diff):
             say(line, fits=False)
         for line in _verdict(each):
             say(line)
-
-
-def _head(text: str) -> str:
-    return styled(text, bold=True) if SCREEN.wants_colour(sys.stdout) else text
 
 
 def _lines(jobs: PreviewedJobs, *, diff: bool) -> Iterator[str]:

@@ -113,7 +113,9 @@ def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, ap
             raise
         show_error(error)
         return False
-    _say(found, said)
+    new = [fault for faults in found.trouble.values() for fault in faults if fault not in said]
+    show(dict.fromkeys(new))
+    said.update(new)
     data = _result(found, clock)
     if format_ == "json":
         say_json(data)
@@ -123,13 +125,6 @@ def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, ap
     if once and (found.corrections or found.trouble):
         raise click.exceptions.Exit(1)
     return once
-
-
-def _say(found: GuardPass, said: set[Diagnostic]) -> None:
-    """Print what the guard cannot correct, once."""
-    new = [fault for faults in found.trouble.values() for fault in faults if fault not in said]
-    show(dict.fromkeys(new))
-    said.update(new)
 
 
 def _result(found: GuardPass, clock: Clock) -> results.GuardResult:

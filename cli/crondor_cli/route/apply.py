@@ -82,11 +82,6 @@ def _row(job: str, each: RoutedAd) -> str:
     return f"{printable(row.rstrip())}\n"
 
 
-def _json(job: str, routed: RoutedAd) -> str:
-    """Return an object on one line; `crondor config schema route apply` has the keys."""
-    return json.dumps(_data(job, routed))
-
-
 def _data(job: str, routed: RoutedAd) -> results.RouteApply:
     return {
         "job": job,
@@ -109,7 +104,7 @@ LONG = View(_long)
 DIFF = View(_diff)
 FORMS = {
     "long": LONG,
-    "json": View(_json, Frame("[\n", ",\n", "\n]\n", "[]\n")),
+    "json": View(lambda job, routed: json.dumps(_data(job, routed)), Frame("[\n", ",\n", "\n]\n", "[]\n")),
     "table": View(_row, Frame(before=_HEAD, empty=_HEAD)),
 }
 

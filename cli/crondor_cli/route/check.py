@@ -74,7 +74,12 @@ def _checked(
 
     reports = (*broken, *(again(named).reports if texts else ()))
     is_whole = bool(texts) and not broken and is_fixable(config)
-    reports = tuple(each if is_whole and each.source in named else _unfixable(each) for each in reports)
+    reports = tuple(
+        report
+        if is_whole and report.source in named
+        else report._replace(findings=tuple(each._replace(fix=None) for each in report.findings))
+        for report in reports
+    )
     return RouteCheckResult(reports, select, ignore, strict, named=named, again=again if is_whole else None)
 
 
@@ -88,10 +93,6 @@ def _offered(result: RouteCheckResult) -> Iterator[CheckReport]:
 def is_fixable(config: ConfigFiles) -> bool:
     """Return whether the files are given on the command line, not deployed in a tree or on a host."""
     return bool(config.paths) and config.tree is None
-
-
-def _unfixable(report: CheckReport) -> CheckReport:
-    return report._replace(findings=tuple(each._replace(fix=None) for each in report.findings))
 
 
 def _cured(result: RouteCheckResult) -> Iterator[tuple[CheckReport, Cured]]:

@@ -64,7 +64,7 @@ class LoadingOptions(NamedTuple):
 
 def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
     """Load a configuration. Raises the errors of load_config()."""
-    if _is_tree(name):
+    if any(os.path.isfile(os.path.join(name, root)) for root in _ROOTS):  # a tree that configures HTCondor or its CE
         config = ConfigFiles(given.base, name, given.is_entrypoint)
         if given.base:
             raise usage(f"'{printable(name)}' is a tree with its own configuration: omit --config")
@@ -89,11 +89,6 @@ def files_of_side(name: str) -> tuple[str, ...]:
     if not found:
         raise usage(f"'{printable(name)}' has no files")
     return found
-
-
-def _is_tree(name: str) -> bool:
-    """Return whether a folder is the root of a tree that configures HTCondor or HTCondor-CE."""
-    return any(os.path.isfile(os.path.join(name, root)) for root in _ROOTS)
 
 
 def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
@@ -449,7 +444,10 @@ def command(
         sides = load_side(old, given, files.context), load_side(new, given, files.context)
     except CrondorError as error:
         raise UsageProblem(error) from None
-    _show_faults(sides)
+    for side in sides:
+        show(side.faults)
+    if not any(side.table.is_enabled for side in sides):  # nothing can be compared
+        raise click.exceptions.Exit(2)
     findings = AdFindings()
     own = [] if paths else made_jobs([side.table for side in sides], files.context)
     outcomes = JobOutcomes(sides[0].table, sides[1].table, files.context, owner)
@@ -482,11 +480,3 @@ def _compared(files: JobFiles, outcomes: JobOutcomes, findings: AdFindings, jobs
         for job, outcome, near in taken:
             comparing.take(job, outcome, near)
     return comparing.end()
-
-
-def _show_faults(sides: tuple[Side, Side]) -> None:
-    """Print why routing is off, and exit with 2 if it is off on both sides: nothing can be compared."""
-    for side in sides:
-        show(side.faults)
-    if not any(side.table.is_enabled for side in sides):
-        raise click.exceptions.Exit(2)

@@ -92,8 +92,8 @@ def command(
     if end is not None and end < clock.now - 1:
         message = f"--until {printable(until or '')} is past: nothing is started"
         show([Diagnostic("run-until", message, Severity.WARNING, help="write a future time, or a length such as 2h")])
-    folder = _folder(paths, state)
-
+    default = Path(os.path.dirname(paths[0]) or ".") / _FOLDER / os.path.basename(paths[0])
+    folder = default if state is None else Path(state)
     status = run(paths, folder, clock, Dialect(dialect), surroundings, once=once, until=end, is_json=format_ == "json")
     if status:
         raise click.exceptions.Exit(status)
@@ -106,12 +106,6 @@ def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
         raise usage("give a submit file: crondor run FILE, or a queue to continue: --state DIR")
     if "-" in paths and state is None:
         raise usage("a file from standard input (-) needs --state DIR for its queue")
-
-
-def _folder(paths: tuple[str, ...], state: str | None) -> Path:
-    if state is not None:
-        return Path(state)
-    return Path(os.path.dirname(paths[0]) or ".") / _FOLDER / os.path.basename(paths[0])
 
 
 def _until(text: str | None, clock: Clock) -> int | None:

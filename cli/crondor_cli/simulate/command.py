@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 def simulate(simulated: Simulated, shown: SimulationOptions) -> None:
     """Simulate the jobs of the files in each dialect, and show the outcome."""
-    _show_findings(simulated, shown.format_)
+    show(dict.fromkeys(simulated.findings))
+    if not simulated.groups and shown.format_ != "json":  # all files are invalid
+        raise click.exceptions.Exit(1)
     views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, shown.dialects))):
         bar = _progress(simulated, dialect)
@@ -93,13 +95,6 @@ class _Views:
             )
         else:
             print_table(self._simulated, self._lanes if self._shown.timeline else None)
-
-
-def _show_findings(simulated: Simulated, form: str) -> None:
-    """Show the faults of the files; if all are invalid, there is no table to show."""
-    show(dict.fromkeys(simulated.findings))
-    if not simulated.groups and form != "json":
-        raise click.exceptions.Exit(1)
 
 
 def _progress(simulated: Simulated, dialect: Dialect) -> Callable[[int], None]:

@@ -277,7 +277,8 @@ def run(simulated: Simulated, options: SimulationOptions) -> None:
     lanes = RouteLanes(made, screen) if options.timeline or options.plot is not None else None
     shown = lanes if options.timeline else None
     if lanes is not None:
-        draw(lambda: _picture(made, lanes), options.plot)
+        title = f"{plural(made.simulated.job_count, 'job')}, {plural(len(made.table.routes), 'route')}"
+        draw(lambda: Picture(title, lanes.axis, lanes.labels, lanes.lanes, COLOURS), options.plot)
     if options.format_ == "json":
         print_json(made, findings, shown, events=options.events)
     else:
@@ -286,8 +287,3 @@ def run(simulated: Simulated, options: SimulationOptions) -> None:
         print_table(made, shown)
     if not made.is_fine:
         raise click.exceptions.Exit(1)
-
-
-def _picture(made: RoutedSimulation, lanes: RouteLanes) -> Picture:
-    jobs, routes = plural(made.simulated.job_count, "job"), plural(len(made.table.routes), "route")
-    return Picture(f"{jobs}, {routes}", lanes.axis, lanes.labels, lanes.lanes, COLOURS)

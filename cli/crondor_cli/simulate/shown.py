@@ -105,14 +105,10 @@ class TimeAxis(NamedTuple):
         day = datetime.combine(datetime.fromtimestamp(self.start, self.zone).date(), datetime.min.time())
         while day.replace(tzinfo=self.zone).timestamp() <= self.end:
             if (day.toordinal() - 1) % days == 0:  # whole weeks start on Mondays
-                found += [int(_at(day, second, self.zone)) for second in range(0, DAY, step)]
+                walls = ((day + timedelta(seconds=second)).replace(tzinfo=self.zone) for second in range(0, DAY, step))
+                found += [int(wall.timestamp()) for wall in walls]  # a skipped time is as much later
             day += timedelta(1)
         return sorted({time for time in found if self.start <= time <= self.end})
-
-
-def _at(day: datetime, second: int, zone: tzinfo) -> float:
-    """Return when the clock shows a time of a day; a skipped time is as much later."""
-    return (day + timedelta(seconds=second)).replace(tzinfo=zone).timestamp()
 
 
 class Lane:
@@ -350,9 +346,10 @@ def _notes(simulated: Simulated, results: list[SimulatedResult], named: list[int
         if said:
             same.setdefault(said, []).append(group.label)
     for said, labels in same.items():
+        more = len(labels) - _MOST_NAMED
         lines += [
             "",
-            *_named(labels),
+            f"{', '.join(labels[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}:",
             *(whole(f"  {line}") if isinstance(line, Whole) else f"  {line}" for line in said),
         ]
     return lines
@@ -366,13 +363,6 @@ def _others(outcome: JobOutcome, named: int) -> list[str]:
     return [
         f"the fields mean {plural(named, 'run')}, but the schedd computes {plural(computed, 'time')}: see crondor next"
     ]
-
-
-def _named(labels: list[str]) -> list[str]:
-    """Return the jobs that share a message, the first of them by name."""
-    more = len(labels) - _MOST_NAMED
-    names = ", ".join(labels[:_MOST_NAMED])
-    return [f"{names}{f' and {more} more' if more > 0 else ''}:"]
 
 
 def _skipped(count: int, group: Group, simulated: Simulated) -> str:
