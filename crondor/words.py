@@ -192,7 +192,7 @@ def _dates(days: _Values, months: _Values, size: int, *, scoped: bool = False, o
     of_months = _months(months, "of", size, word) if named else ""
     if parity := _parity(days):
         return f"{f'an {parity} day' if one else f'{parity} days'} {of_months or 'of the month'}"
-    if not _is_short_list(days):
+    if not (len(days) <= 3 or (len(days) <= _FEW and _step(days) != 1)):
         return f"days {_numbers(days, size)} {of_months or 'of the month'}"
     if named and len(months) == 1:
         dates = f"{_listed([str(day) for day in days], word, size)} {MONTHS[months[0]]}"
@@ -205,10 +205,6 @@ def _parity(days: _Values) -> str:
     if tuple(days) in (tuple(range(1, 32, 2)), tuple(range(2, 32, 2))):
         return "odd" if days[0] == 1 else "even"
     return ""
-
-
-def _is_short_list(days: _Values) -> bool:
-    return len(days) <= 3 or (len(days) <= _FEW and _step(days) != 1)
 
 
 def _short_months(days: _Values, months: _Values) -> str:

@@ -279,7 +279,7 @@ def wrong_times(spec: CronSpec, zone: Zone, now: int, step: int = _STEP) -> Iter
             asked = max(now, runs.previous(end))
             while asked < end:
                 answer = schedd.next(asked)
-                if isinstance(answer, ScheddAnswer) and _is_wrong(answer, spec, zone):
+                if isinstance(answer, ScheddAnswer) and (answer.is_retry or not _is_day(zone.moment(answer), spec)):
                     yield Wrong(asked, answer)
                 asked += step
     except OutOfRange:
@@ -340,10 +340,6 @@ def _month_ends(zone: Zone, now: int) -> Iterator[int]:
         begin = min(wall - offset for offset in offsets if zone.local(wall - offset) >= wall)
         start = zone.at(begin).start
         yield start if zone.local(start) >= wall else begin
-
-
-def _is_wrong(answer: ScheddAnswer, spec: CronSpec, zone: Zone) -> bool:
-    return answer.is_retry or not _is_day(zone.moment(answer), spec)
 
 
 def _is_named(time: int, spec: CronSpec, zone: Zone) -> bool:

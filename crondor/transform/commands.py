@@ -555,7 +555,7 @@ def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) 
 def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     message = f"{word.text} is not a valid transform keyword"
     span = line.span(word.at, max(word.end, word.at + 1))
-    near = _nearest(word.text.upper())
+    near = next(iter(similar(word.text.upper()[:40], sorted(KEYWORDS), 0.7)), None)
     help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
     if word.text.lower() == "queue":
         help_text = (
@@ -566,10 +566,6 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
         help_text = "a command has no = or : after its keyword"
     return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
-
-
-def _nearest(word: str) -> str | None:
-    return next(iter(similar(word[:40], sorted(KEYWORDS), 0.7)), None)
 
 
 def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diagnostic:

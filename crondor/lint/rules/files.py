@@ -149,21 +149,17 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
         yield RuleHit(
             message,
             each.span,
-            f"did you mean {close}?" if close else _help(each),
+            f"did you mean {close}?"
+            if close
+            else "create it before submitting the job"
+            if each.is_folder
+            else "make sure that it exists when the job is submitted",
             _renamed(each, close, file),
             Severity.ERROR if is_refused and each.role != PROXY else None,  # a proxy is not kept in a repository
         )
     others = [each for each in missing if near.get(each) is None]
     if others and not places.is_at_home:
         yield _not_at_home(others)
-
-
-def _help(each: NamedFile) -> str:
-    return (
-        "create it before submitting the job"
-        if each.is_folder
-        else "make sure that it exists when the job is submitted"
-    )
 
 
 def _renamed(each: NamedFile, close: str | None, file: CheckedFile) -> Fix | None:

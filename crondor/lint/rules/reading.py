@@ -113,7 +113,7 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
     for fault in faults:
         is_refusal = fault.kind.startswith("submit-") or fault.code == "CRN005"
         if is_refusal and not any(_is_in(fault.span, span) for span in said):
-            yield RuleHit(fault.message, fault.span or _first_queue(file), fault.help)
+            yield RuleHit(fault.message, fault.span or next((job.span() for job in file.jobs), None), fault.help)
 
 
 def _said_elsewhere(file: CheckedFile) -> tuple[Span, ...]:
@@ -131,10 +131,6 @@ def _values_of(file: CheckedFile, spans: Iterable[Span | None]) -> Iterator[Span
 
 def _is_in(span: Span | None, said: Span) -> bool:
     return span is not None and span.source is said.source and said.start <= span.start <= said.end
-
-
-def _first_queue(file: CheckedFile) -> Span | None:
-    return next((job.span() for job in file.jobs), None)
 
 
 _YEAR = 366 * DAY  # for which lines without markers are compared

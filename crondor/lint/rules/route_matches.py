@@ -198,7 +198,7 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
     asked: dict[Expression, Route] = {}
     conclusions = Conclusions()
     for route in table.routes:
-        if not _accepts(route):
+        if not (route.max_jobs > 0 and route.max_idle_jobs != 0):
             continue
         required = route.transform.requirements
         earlier = all_taken or (_wider(required.expression, asked, conclusions) if required is not None else None)
@@ -228,10 +228,6 @@ def _wider(expression: Expression, asked: Mapping[Expression, Route], conclusion
 
 _MOST_EARLIER = 60
 _LIMITS = ("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", "JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE")
-
-
-def _accepts(route: Route) -> bool:
-    return route.max_jobs > 0 and route.max_idle_jobs != 0
 
 
 @rule("CRN633", "remove-loop", Severity.WARNING, "a copy whose removal routes the job again")
