@@ -465,7 +465,9 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
     upper = word.upper()
     months, days = _NAMED
     value = {MONTH.index: months, DAY_OF_WEEK.index: days}.get(field.index, {}).get(upper[:3])
-    if value is not None and (len(upper) == 3 or _is_long_name(upper)):
+    if value is not None and (
+        len(upper) == 3 or upper.capitalize() in {*MONTHS[1:], *WEEKDAYS, "Sept", "Tues", "Thur", "Thurs"}
+    ):
         if dialect is Dialect.UNIX and len(upper) == 3:
             return None
         why = "three letters are allowed" if dialect is Dialect.UNIX else "HTCondor reads numbers only"
@@ -480,10 +482,6 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
     if where and where[0] != field.title:
         return "name", f"{word} is a {where[0]}, and this is {field.title}", f"put it in {where[0]}, as a number"
     return "character", f"`{_short(word)}` is not a number", _grammar(field)
-
-
-def _is_long_name(upper: str) -> bool:
-    return upper.capitalize() in {*MONTHS[1:], *WEEKDAYS, "Sept", "Tues", "Thur", "Thurs"}
 
 
 _ODD = {

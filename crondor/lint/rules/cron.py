@@ -58,7 +58,7 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
         said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the message about the field is better
         help_text = first.fault.help
         if others:
-            said += f" ({few(_wrong(other) for other in others)} too)"
+            said += f" ({few(other.fault.span.text if other.fault.span else other.text for other in others)} too)"
             help_text = f"write {fix.better}" if fix else help_text
         shown = "it" if first.text in said or not crontab.is_string(field) else f"`{shortened(first.text, 40)}`"
         message = f"{said}; {crontab.consequence(field, first.text, shown)}"
@@ -89,10 +89,6 @@ def _comment(job: CheckedJob, field: Field, told: Diagnostic) -> Fix | None:
     if told.span is None or told.span.source is not source:
         return None
     return moved(source, told.span.start, is_field(field))
-
-
-def _wrong(found: FieldFault) -> str:
-    return found.fault.span.text if found.fault.span else found.text
 
 
 class _Mending(NamedTuple):

@@ -309,7 +309,9 @@ def _without_value(job: CheckedJob) -> Iterator[RuleHit]:
             schedule.deferral(now, now)
     except CrondorError as error:
         for fault in error.diagnostics:
-            names = _by_attribute(fault.span.source.name if fault.span else "")
+            names = {"DeferralWindow": _WINDOW, "DeferralPrepTime": _PREP}.get(
+                fault.span.source.name if fault.span else "", _TIME
+            )
             yield RuleHit(fault.message, job.span(*names), fault.help)
 
 
@@ -372,10 +374,6 @@ def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
         return False
     run = None if schedule.spec is not None else _one_time_run(job)
     return schedule.spec is not None or (run is not None and run.last_match >= job.settings.now)
-
-
-def _by_attribute(name: str) -> tuple[str, ...]:
-    return {"DeferralWindow": _WINDOW, "DeferralPrepTime": _PREP}.get(name, _TIME)
 
 
 def _deferred(job: CheckedJob) -> JobSchedule | None:

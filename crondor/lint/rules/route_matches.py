@@ -390,7 +390,7 @@ def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
             for name, span, default, is_asked in read_by(line):
                 if default is not None or is_asked or guards.has(name):
                     continue
-                if id(transform) in around and _is_all(line.text, span.text):
+                if id(transform) in around and f'"{span.text}"' in line.text:
                     continue
                 if name not in known and f"my.{name}" not in known and span.text.startswith("$("):
                     shown = _name(span.text, name)
@@ -423,11 +423,6 @@ class _Guards:
     def has(self, name: str) -> bool:
         """Return whether a lower-case name is known to be defined at this line."""
         return (name, True) in self._branches
-
-
-def _is_all(text: str, macro: str) -> bool:
-    """Return whether a string in a line consists of one macro only."""
-    return f'"{macro}"' in text
 
 
 @rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router overwrites")

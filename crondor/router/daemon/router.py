@@ -94,7 +94,11 @@ class SourceQueue:
 
     def see(self, job: JobId, ad: ClassAd | None) -> None:
         """Update a job; None: it has left."""
-        if ad is None or not self._may_wait(ad):
+        if ad is None or not (
+            status(ad) is JobStatus.IDLE
+            and string(ad, "Managed") not in (EXTERNAL, SCHEDD_DONE)
+            and string(ad, ROUTED_BY) != self._context.name
+        ):
             self.drop(job)
             self._context.refusals.forget(job)
             return
@@ -170,14 +174,6 @@ class SourceQueue:
             known = self._later.get(job)
             if known is not None and known[0] == opens:
                 self.see(job, known[1])
-
-    def _may_wait(self, ad: ClassAd) -> bool:
-        """Return whether a job could be a candidate; the matcher decides the rest."""
-        return (
-            status(ad) is JobStatus.IDLE
-            and string(ad, "Managed") not in (EXTERNAL, SCHEDD_DONE)
-            and string(ad, ROUTED_BY) != self._context.name
-        )
 
 
 Anything = TypeVar("Anything")

@@ -95,7 +95,9 @@ class Reach:
             raise FilesRefused(fault("spool-missing", f"cannot open {path}: {error.strerror}", path)) from None
         except (OSError, ValueError) as error:
             raise refused(path, "cannot open", error, self.who) from None
-        if real not in self._files and not any(real == root or _is_below(real, root) for root in self._roots):
+        if real not in self._files and not any(
+            real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots
+        ):
             message = f"{path} is outside the folders whose files may be moved"
             raise FilesRefused(fault("spool-outside", message, path, "allow its folder"))
         return real
@@ -146,10 +148,6 @@ class Reach:
             return as_account(self.who, deed)
         except OSError as error:
             raise refused(path, doing, error, self.who) from None
-
-
-def _is_below(path: str, root: str) -> bool:
-    return path.startswith(root.rstrip("/") + "/")
 
 
 def copy_bytes(source: int, target: int, most: int) -> int:
