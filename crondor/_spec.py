@@ -644,10 +644,7 @@ def read_schedd_field(text: str, field: Field) -> ScheddField:
 
 
 def illegal_characters(text: str) -> list[tuple[int, int]]:
-    """Return the runs (start, end) of characters that the engine rejects.
-
-    HTCondor: CronTab::validateParameter.
-    """
+    """Return the runs (start, end) of characters that the engine rejects. HTCondor: CronTab::validateParameter."""
     runs: list[tuple[int, int]] = []
     for at, character in enumerate(text):
         if character in _ALLOWED:

@@ -187,10 +187,7 @@ class Recurrence(Made):
     @overload
     def upcoming(self, after: datetime) -> Iterator[datetime]: ...
     def upcoming(self, after: int | datetime) -> Iterator[int] | Iterator[datetime]:
-        """Yield the instants after ``after``, in order, until the end of 2200.
-
-        Raises like ``next``, at once.
-        """
+        """Yield the instants after ``after``, in order, until the end of 2200. Raises like ``next``, at once."""
         start = after if isinstance(after, int) else _floor(after)
         if not FIRST_INSTANT <= start < END_OF_INSTANTS:
             raise out_of_range(start)
@@ -238,10 +235,7 @@ class Recurrence(Made):
         return not runs.wall.never and runs.next(instant - 1) == instant
 
     def why(self, instant: int) -> Why:
-        """Return why the schedule fires at an instant (epoch seconds) or not.
-
-        Raises NotASet and OutOfRange.
-        """
+        """Return why the schedule fires at an instant (epoch seconds) or not. Raises NotASet and OutOfRange."""
         runs = self._runs("why", may_be_empty=True)
         fires = self.matches(instant)
         at = self._zone.moment(instant).replace(tzinfo=None)

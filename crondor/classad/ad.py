@@ -105,10 +105,7 @@ def _ad_node(value: Mapping[object, object], depth: int) -> AdNode:
 
 
 def checked_string(text: str) -> str:
-    """Return a text as a string of the language.
-
-    Raises ClassAdSyntaxError for a NUL or half of a surrogate pair.
-    """
+    """Return a text as a string of the language. Raises ClassAdSyntaxError for a NUL or half of a surrogate pair."""
     if "\0" in text:
         _refuse("a string with a NUL character, where HTCondor would let it end")
     if text.isascii():
@@ -313,24 +310,15 @@ class ClassAd(MutableMapping[str, Expression]):
         return made.chain(self._parent)
 
     def __getitem__(self, name: str) -> Expression:
-        """Return an attribute's expression.
-
-        Raises KeyError, and ClassAdSyntaxError for an invalid expression.
-        """
+        """Return an attribute's expression. Raises KeyError, and ClassAdSyntaxError for an invalid expression."""
         return Expression.of(self.code(name))
 
     def __setitem__(self, name: str, value: object) -> None:
-        """Set an attribute to an Expression or a Python value.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Set an attribute to an Expression or a Python value. Raises ClassAdSyntaxError."""
         self.set(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Remove an attribute; one of the parent becomes undefined.
-
-        Raises KeyError.
-        """
+        """Remove an attribute; one of the parent becomes undefined. Raises KeyError."""
         key = lower(name)
         if self._parent is not None and key in self._parent:
             self._set(self._parent.names[key], "undefined")
@@ -382,10 +370,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return f"<ClassAd{place}: {', '.join(list(self)[:8])}{', ...' if len(self) > 8 else ''}>"
 
     def __str__(self) -> str:
-        """Return the ad in new syntax on one line.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Return the ad in new syntax on one line. Raises ClassAdSyntaxError."""
         return self.print()
 
     def code(self, name: str) -> Code:
@@ -432,10 +417,7 @@ class ClassAd(MutableMapping[str, Expression]):
             self._set(name, to_code(value))
 
     def set_text(self, name: str, text: str) -> None:
-        """Set an attribute to an expression in new syntax.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Set an attribute to an expression in new syntax. Raises ClassAdSyntaxError."""
         self._set(name, read(text))
 
     def _set(self, name: str, code: Code | str) -> None:
@@ -516,10 +498,7 @@ class ClassAd(MutableMapping[str, Expression]):
     def evaluate(
         self, expression: Expression | str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN
     ) -> Value:
-        """Return the value of an expression in this ad.
-
-        Raises EvaluationFailed and ClassAdSyntaxError.
-        """
+        """Return the value of an expression in this ad. Raises EvaluationFailed and ClassAdSyntaxError."""
         code = read(expression) if isinstance(expression, str) else expression.code
         return value_of(code, self, target, context)
 

@@ -230,10 +230,7 @@ def _unbound(value: Value) -> Value:
 
 
 def read(text: str, *, old: bool = False) -> Code:
-    """Return the expression of a text, cached; ``old`` is that of parse_expression.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Return the expression of a text, cached; ``old`` is that of parse_expression. Raises ClassAdSyntaxError."""
     if len(text) > MAX_CACHED_TEXT:
         return code_of(parse_expression(Source(text), old=old))
     return _read_old(text) if old else _read(text)

@@ -61,10 +61,7 @@ def begin(my: Attributes, target: Attributes | None, context: Context) -> Evalua
 
 
 def value_of(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Value:
-    """Return the value of an expression.
-
-    Raises EvaluationFailed.
-    """
+    """Return the value of an expression. Raises EvaluationFailed."""
     if code.const is not UNKNOWN:
         return code.const  # type: ignore[return-value]
     state = begin(my, target, context)
@@ -79,10 +76,7 @@ def value_of(code: Code, my: Attributes, target: Attributes | None, context: Con
 
 
 def run(code: Code, state: EvaluationState) -> Value:
-    """Return the value of an expression in a state.
-
-    Raises EvaluationFailed.
-    """
+    """Return the value of an expression in a state. Raises EvaluationFailed."""
     try:
         return code.evaluate(state)
     except (Failure, Exhausted) as failure:

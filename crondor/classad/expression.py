@@ -283,10 +283,7 @@ class Expression:
     __slots__ = ("code", "source")
 
     def __init__(self, text: str) -> None:
-        """Read an expression in new syntax.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Read an expression in new syntax. Raises ClassAdSyntaxError."""
         self.code = read(text)
         self.source: Source | None = None if len(text) > MAX_CACHED_TEXT else Source(text)
 
@@ -326,10 +323,7 @@ class Expression:
     def evaluate(
         self, my: Attributes = EMPTY, target: Attributes | None = None, context: Context = NOW_UNKNOWN
     ) -> Value:
-        """Return the value in an ad, or in a match of two.
-
-        Raises EvaluationFailed.
-        """
+        """Return the value in an ad, or in a match of two. Raises EvaluationFailed."""
         return value_of(self.code, my, target, context)
 
     def holds(self, my: Attributes = EMPTY, target: Attributes | None = None, context: Context = NOW_UNKNOWN) -> bool:

@@ -191,10 +191,7 @@ def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
 
 
 def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
-    """Return attributes as lines ``Name = value``.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Return attributes as lines ``Name = value``. Raises ClassAdSyntaxError."""
     if names.__class__ is Spelling and not faithful:
         frame = names.frames.get(order._value_)
         if frame is not None:

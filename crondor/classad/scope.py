@@ -206,10 +206,7 @@ class EvaluationState:
         self._random: Random | None = None
 
     def spend(self, steps: int) -> None:
-        """Subtract work from the rest.
-
-        Raises Exhausted.
-        """
+        """Subtract work from the rest. Raises Exhausted."""
         self.steps -= steps
         if self.steps < 0:
             raise Exhausted(OUT_OF_STEPS)
@@ -277,10 +274,7 @@ class Code:
         self.run = self._compiler(self.node, 0)
 
     def evaluate(self, state: EvaluationState) -> Value:
-        """Return the value in the ad ``state`` is in.
-
-        Raises Failure.
-        """
+        """Return the value in the ad ``state`` is in. Raises Failure."""
         const = self.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
@@ -430,10 +424,7 @@ def grown(state: EvaluationState, text: str) -> str:
 
 
 def grown_list(state: EvaluationState, count: int) -> None:
-    """Check the length of a list an expression makes or walks; its members are charged.
-
-    Raises Failure, Exhausted.
-    """
+    """Check the length of a list an expression makes or walks; its members are charged. Raises Failure, Exhausted."""
     state.spend(2 * count)
     if count > MAX_LIST:
         raise Failure(f"a list grows beyond {MAX_LIST} members")

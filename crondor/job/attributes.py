@@ -257,10 +257,7 @@ def result(code: Expression, ad: Attributes, context: Context = _CONTEXT, target
 
 
 def printed(ad: Attributes, name: str) -> str:
-    """Return an attribute's expression in old syntax, or its unchanged text if it is invalid.
-
-    Raises KeyError.
-    """
+    """Return an attribute's expression in old syntax, or its unchanged text if it is invalid. Raises KeyError."""
     code = expression(ad, name)
     return str(ad.codes[lower(name)]) if code is None else code.unparse(UnparseForm.OLD)
 

@@ -117,10 +117,7 @@ class JobExpressions(Made):
         return made
 
     def read(self, text: str, name: str = "<text>") -> Code:
-        """Return a text as an expression of the ClassAd language, read once.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Return a text as an expression of the ClassAd language, read once. Raises ClassAdSyntaxError."""
         found = self._read.get(text)
         if found is None:
             found = self._read[text] = Code.parse(Source(text, name), old=self._old)
@@ -311,10 +308,7 @@ class Admission(Made):
         return self.refusing(time) is None
 
     def refusing(self, time: int) -> str | None:
-        """Return the first part that prevents a match at a DeferralTime, None if none does.
-
-        Raises EvaluationFailed.
-        """
+        """Return the first part that prevents a match at a DeferralTime, None if none does. Raises EvaluationFailed."""
         ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
         context = Context(now=time, zone=self._zone, effort=self._effort)
         for part, text in self._parts:

@@ -381,10 +381,7 @@ class QueuedJob(Made):
 
     @property
     def has_expressions(self) -> bool:
-        """Return whether any of these depends on other attributes, or on the time.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Return whether any of these depends on other attributes, or on the time. Raises ClassAdSyntaxError."""
         codes = (self.ad.code(name) for name in _READ if name in self.ad)
         return any(not isinstance(code.const, (bool, int, float, str)) for code in codes)
 

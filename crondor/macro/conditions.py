@@ -352,10 +352,7 @@ def template_text(config: Mapping[str, str], use: UsedTemplate, budget: Budget) 
 
 
 def with_arguments(text: str, use: UsedTemplate, budget: Budget) -> str:
-    """Return the text of a template with its arguments inserted. Raises MacroError.
-
-    HTCondor: expand_meta_args.
-    """
+    """Return the text of a template with its arguments inserted. Raises MacroError. HTCondor: expand_meta_args."""
     if use.arguments is None and "$(" not in text:
         return text
     given = use.arguments or ""

@@ -253,10 +253,7 @@ def calendar_of(
 
 
 def asked_calendar(schedule: WrittenSchedule, clock: Clock, count: int | None, end: int | None) -> bytes:
-    """Return a calendar of the coming runs of a schedule of any language, b"" if there are none.
-
-    Raises NoCalendar.
-    """
+    """Return a calendar of the coming runs of a schedule of any language, b"" if there are none. Raises NoCalendar."""
     end = LAST_INSTANT if end is None else end
     runs = islice(schedule.between(clock.now, end), count or _RUNS)
     key = f"{schedule.text}\n{schedule.zone.name}"

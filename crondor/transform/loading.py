@@ -286,10 +286,7 @@ class Rules:
         self._left_out: list[Transform] = []
 
     def define(self, name: str, value: str) -> None:
-        """Define a macro for all rules; ``+name`` is MY.name.
-
-        Raises InvalidTransform for an invalid name.
-        """
+        """Define a macro for all rules; ``+name`` is MY.name. Raises InvalidTransform for an invalid name."""
         key = "my." + name[1:].lower() if name[:1] == "+" else name.lower()
         if not is_name(key):
             span = Source(name, "NAME=VALUE").span()

@@ -176,10 +176,7 @@ class Feed:
         self.at = end
 
     def piece(self, end: int) -> Piece:
-        """Return the text from here to an offset of the buffer.
-
-        Raises ClassAdSyntaxError if it is too long.
-        """
+        """Return the text from here to an offset of the buffer. Raises ClassAdSyntaxError if it is too long."""
         self.check_size(end - self.at)
         return Piece(self.buffer[self.at : end], self.name, self.line, self.column)
 
@@ -327,10 +324,7 @@ class _Walk:
         self._stopped = False
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the text of each ad, and of an unclosed one if its reader reports that.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Yield the text of each ad, and of an unclosed one if its reader reports that. Raises ClassAdSyntaxError."""
         while not self._stopped:
             kind = self._next()
             if kind == "ad":

@@ -155,10 +155,7 @@ def frame_of(form: Format) -> Frame:
 
 
 def print_among(ad: Attributes, form: Format, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
-    """Return an ad as printed in a stream.
-
-    Raises ClassAdSyntaxError for an attribute whose text is invalid.
-    """
+    """Return an ad as printed in a stream. Raises ClassAdSyntaxError for an attribute whose text is invalid."""
     text = print_ad(ad, form, order, faithful=faithful)
     if form is Format.PRETTY:
         return text.lstrip("\n")

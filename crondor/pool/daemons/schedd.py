@@ -114,10 +114,7 @@ class ScheddQueue:
             self._follow([_record(job.key, name, number) for name, number in numbers.items()])
 
     def plan(self, job: PoolJob, time: int) -> None:
-        """Set the DeferralTime (epoch seconds) that the bookkeeping has computed.
-
-        As in HTCondor, it is not logged.
-        """
+        """Set the DeferralTime (epoch seconds) that the bookkeeping has computed. As in HTCondor, it is not logged."""
         if self._is_watched or (self._curious and job.id in self._curious):
             self._is_computing = True
             self.write(job.id, {"DeferralTime": time})

@@ -531,10 +531,7 @@ def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
-    """Write the copy's state into the source; False: not now, or never.
-
-    HTCondor: JobRouter::UpdateRoutedJobStatus.
-    """
+    """Write the copy's state into the source; False: not now, or never. HTCondor: JobRouter::UpdateRoutedJobStatus."""
     source, copy, settings = job.source, job.copy, context.table.settings
     seen = status(source)
     if source is None or copy is None or seen is None:
