@@ -7,8 +7,6 @@ import click
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.screen import say
 
-EXAMPLE = "crondor help next"
-
 EPILOG = """\b
 Examples:
   crondor help                  all commands
@@ -17,7 +15,7 @@ Examples:
 Exit status: 0 shown, 2 no such command."""
 
 
-@click.command("help", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("help", cls=Command, example="crondor help next", epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...]) -> None:

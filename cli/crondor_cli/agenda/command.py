@@ -60,8 +60,6 @@ def _read_file(request: ScheduleRequest, task: FileTask) -> tuple[str, Schedules
         return name, error
 
 
-EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
-
 EPILOG = """\b
 Examples:
   crondor agenda examples/*.sub
@@ -82,7 +80,7 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, a job that never runs;
 that --suggest shows but does not write, 2 wrong usage, or a file that cannot be written."""
 
 
-@click.command("agenda", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("agenda", cls=Command, example='crondor agenda --crontab "0 6 * * 1-5"', epilog=EPILOG)
 @watch_option()
 @opts.schedule_options
 @opts.ads_option

@@ -47,11 +47,6 @@ class _Kind(Enum):
     REPEATED = "the clock repeats this hour: both counted"
 
 
-def heat_height(agenda: Agenda) -> float:
-    """Return the height in inches."""
-    return min(_TALLEST, max(0.6, _ROW * len(agenda.span.days)))
-
-
 class _Scale(NamedTuple):
     """The colours for counts from the lowest to the highest."""
 
@@ -79,7 +74,11 @@ def draw_heat(figure: Figure, axes: Axes, agenda: Agenda) -> None:
             _draw_cell(axes, (hour, row), kind, count or 0, scale, has_room=len(days) <= _NUMBERED)
     _frame(axes, days)
     if most > 1:
-        _draw_scale(figure, axes, scale)
+        shades = ScalarMappable(Normalize(scale.least, scale.most), scale.colours)
+        bar = figure.colorbar(shades, ax=axes, pad=0.01, fraction=0.02, aspect=12)
+        ticks = sorted({1, (1 + scale.most) // 2, scale.most})
+        bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
+        bar.set_label("starts")
     handles = [_patch(kind) for kind in _Kind if kind in seen and kind.value]
     if handles:
         axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=len(handles), frameon=False,
@@ -97,15 +96,6 @@ def _draw_cell(axes: Axes, at: tuple[int, int], kind: _Kind, count: int, scale: 
     if not has_room and kind is not _Kind.REPEATED:
         cell.set_linewidth(0)
     axes.add_patch(cell)
-
-
-def _draw_scale(figure: Figure, axes: Axes, scale: _Scale) -> None:
-    """Draw the legend of the colours, with at most three numbers."""
-    colours = ScalarMappable(Normalize(scale.least, scale.most), scale.colours)
-    bar = figure.colorbar(colours, ax=axes, pad=0.01, fraction=0.02, aspect=12)
-    ticks = sorted({1, (1 + scale.most) // 2, scale.most})
-    bar.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    bar.set_label("starts")
 
 
 def _kind(day: Day, hour: int, span: AgendaSpan, count: int | None) -> _Kind:
@@ -187,11 +177,6 @@ def _lane(entry: AgendaEntry, span: AgendaSpan) -> Lane:
         deferral = entry.schedule.deferral(entry.first or span.start, span.start)
         before, after = deferral.time - deferral.match_opens, deferral.last_start - deferral.time
     return Lane(name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}", entry.strand.bits, before, after)
-
-
-def lanes_height(lanes: list[Lane]) -> float:
-    """Return the height in inches."""
-    return max(0.8, _ROW * len(lanes))
 
 
 def draw_lanes(figure: Figure, axes: Axes, agenda: Agenda, lanes: list[Lane]) -> None:
@@ -306,22 +291,17 @@ def _draw(agenda: Agenda, clock: Clock) -> Figure:
     mpl.rc("axes", titlesize=10, titlelocation="left")
     mpl.rc("hatch", linewidth=0.6)
     lanes = lanes_of(agenda)
-    heights = [heat_height(agenda), lanes_height(lanes)]
+    heights = [min(_TALLEST, max(0.6, _ROW * len(agenda.span.days))), max(0.8, _ROW * len(lanes))]
     figure = Figure(figsize=(_WIDTH, sum(heights) + _MARGINS), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
     heat, timeline = figure.subplots(2, 1, height_ratios=heights)
-    figure.suptitle(_title(agenda, clock), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    start, end = (local_text(time, clock.zone)[:20] for time in (agenda.span.start, agenda.span.end))
+    starts = f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}"
+    title = f"{starts}, {clock.zone_name} ({agenda.dialect.value})"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     draw_heat(figure, heat, agenda)
     draw_lanes(figure, timeline, agenda, lanes)
     return figure
-
-
-def _title(agenda: Agenda, clock: Clock) -> str:
-    start, end = (local_text(time, clock.zone)[:20] for time in (agenda.span.start, agenda.span.end))
-    return (
-        f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}, {clock.zone_name}"
-        f" ({agenda.dialect.value})"
-    )
 
 
 _BEFORE, _AFTER = "#E69F00", "#0072B2"  # after Okabe and Ito

@@ -103,7 +103,11 @@ def _lines(row: results.Suggestion, agenda: Agenda, clock: Clock) -> Iterator[st
     yield from in_columns(["", "before", "after"], rows, screen_columns(sys.stdout), right={1, 2})
     loads = (("Busiest minutes before", before), ("Busiest minutes after", after))
     for title, load in loads if moves else (("Busiest minutes", before),):
-        yield from ("", title, *(aligned(_minutes(load, clock), right={1, 2}) or ["  none"]))
+        minutes = [
+            [local_text(each["time"], clock.zone), plural(each["held"], "slot"), plural(each["starts"], "start")]
+            for each in load["busiest"]
+        ]
+        yield from ("", title, *(aligned(minutes, right={1, 2}) or ["  none"]))
     yield ""
     if moves:
         has_hours = any(_moves_hours(move) for move in moves)
@@ -116,13 +120,6 @@ def _lines(row: results.Suggestion, agenda: Agenda, clock: Clock) -> Iterator[st
         yield from ("", "Not moved", *aligned(rows))
     if len(fixed) > _REASONS:
         yield f"  and {len(fixed) - _REASONS:,} more"
-
-
-def _minutes(load: results.Load, clock: Clock) -> list[list[str]]:
-    return [
-        [local_text(each["time"], clock.zone), plural(each["held"], "slot"), plural(each["starts"], "start")]
-        for each in load["busiest"]
-    ]
 
 
 def _moves_hours(move: results.Move) -> bool:

@@ -16,8 +16,6 @@ from crondor_cli.kit.files import write_texts, written_file
 from crondor_cli.kit.options import output_option
 from crondor_cli.kit.screen import show, usage
 
-EXAMPLE = "echo 'Cpus = 1' | crondor classad convert - --to json"
-
 EPILOG = """\b
 Examples:
   crondor classad convert job.ad --to json
@@ -40,7 +38,7 @@ _PARQUET = "parquet"
 _FORMS = [form.value for form in Format]
 
 
-@click.command("convert", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("convert", cls=Command, example="echo 'Cpus = 1' | crondor classad convert - --to json", epilog=EPILOG)
 @click.argument("file", metavar="FILE")
 @click.option("--to", "to", type=click.Choice([*_FORMS, _PARQUET]), required=True, help="The form to write.")
 @click.option(

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from crondor_cli.classad import results
     from crondor_cli.kit.results import Part
 
-EXAMPLE = "crondor classad eval '1 + 2 * 3'"
-
 EPILOG = """\b
 Examples:
   crondor classad eval '1 + 2 * 3'
@@ -38,7 +36,7 @@ A bare name is looked up in --my, then in --target; MY.x and TARGET.x use only o
 Exit status: 0 a value, also undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
 
 
-@click.command("eval", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("eval", cls=Command, example="crondor classad eval '1 + 2 * 3'", epilog=EPILOG)
 @click.argument("expression", metavar="EXPR")
 @click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR is part of; - reads standard input.")
 @click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")

@@ -227,10 +227,7 @@ class _Said(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Consecutive outcomes: their number, their text, None if there is none, and the messages about the last.
-
-    ``failed``: the last has no ad, and is the end.
-    """
+    """Consecutive outcomes: number, text, and messages about the last; ``failed``: that has no ad, and is the end."""
 
     outcomes: int
     text: str | None

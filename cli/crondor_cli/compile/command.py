@@ -13,8 +13,6 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, Surroundings, asked_interval, complete_zone
 from crondor_cli.kit.screen import usage
 
-EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
-
 EPILOG = """\b
 Examples:
   crondor compile '0 18 * * 5L'
@@ -31,7 +29,7 @@ nothing else in the file changes. docs/compile.md describes the languages.
 Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is shown), 2 wrong usage."""
 
 
-@click.command("compile", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("compile", cls=Command, example="crondor compile 'last Friday of the month at 18:00'", epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--write", "write", metavar="FILE", help="Compile the schedule line of a submit file into the file.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="Days, holidays or a file to exclude.")

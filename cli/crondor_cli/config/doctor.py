@@ -77,8 +77,6 @@ def _version(package: str) -> str | None:
         return None
 
 
-EXAMPLE = "crondor config doctor"
-
 EPILOG = """\b
 Examples:
   crondor config doctor
@@ -93,7 +91,7 @@ Exit status: 0 no fault, 1 a fault, 2 wrong usage."""
 _READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from here"
 
 
-@click.command("doctor", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("doctor", cls=Command, example="crondor config doctor", epilog=EPILOG)
 @opts.live_options
 @opts.interval_option
 @opts.now_options

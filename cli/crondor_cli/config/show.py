@@ -17,8 +17,6 @@ from crondor_cli.kit.tables import echo_json, print_rows
 if TYPE_CHECKING:
     from crondor_cli.config import results
 
-EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config show"
-
 EPILOG = """\b
 Examples:
   crondor config
@@ -43,7 +41,7 @@ Only your files, root's and, under sudo, the calling user's are read; others are
 Exit status: 0 shown, 2 an invalid file or variable."""
 
 
-@click.command("show", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("show", cls=Command, example="CRONDOR_TZ=Europe/Berlin crondor config show", epilog=EPILOG)
 @format_option("table", "json", text="How to print the settings.")
 @click.pass_context
 def command(ctx: click.Context, format_: str) -> None:

@@ -25,8 +25,6 @@ from crondor_cli.kit.tables import diagnostic_data, echo_json
 if TYPE_CHECKING:
     from crondor_cli.crontab import results
 
-EXAMPLE = "echo '30 2 * * * backup' | crondor import crontab -"
-
 EPILOG = """\b
 Examples:
   crontab -l | crondor import crontab -
@@ -41,7 +39,7 @@ reported; docs/crontab.md lists the reasons.
 Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
 
 
-@click.command("crontab", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("crontab", cls=Command, example="echo '30 2 * * * backup' | crondor import crontab -", epilog=EPILOG)
 @click.argument("file", metavar="FILE|-")
 @opts.output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
 @click.option(

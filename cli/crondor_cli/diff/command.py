@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from crondor.preview.jobs import Clock as PreviewClock
     from crondor_cli.diff import results
 
-EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
-
 EPILOG = """\b
 Examples:
   crondor diff old.sub new.sub
@@ -63,7 +61,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return tuple(known[name] for name in names)
 
 
-@click.command("diff", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("diff", cls=Command, example="crondor diff '0 6 * * 1' '0 6 * * 1-5'", epilog=EPILOG)
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from crondor_cli.explain import results
     from crondor_cli.kit.results import Instant
 
-EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
-
 EPILOG = """\b
 Examples:
   crondor explain job.sub
@@ -69,7 +67,7 @@ selects another reading.
 Exit status: 0 fine, also if --at does not match; 1 a finding (invalid, never fires); 2 wrong usage."""
 
 
-@click.command("explain", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("explain", cls=Command, example='crondor explain --crontab "30 2 * * *"', epilog=EPILOG)
 @opts.schedule_options
 @opts.ads_option
 @schedule_text_option

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from datetime import datetime
+from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -189,20 +190,14 @@ def _show_ads(screen: Screen, managers: list[CronManager], slots: list[ClassAd])
             ad = ClassAd({"Name": "schedd"})
             screen.ads(Manager.SCHEDD, [(ad, each.ads.merged(ad))])
         elif into_slots and each is into_slots[0]:
-            screen.ads(each.settings.manager, [(slot, _merged(slot, into_slots)) for slot in slots])
-
-
-def _merged(slot: ClassAd, managers: list[CronManager]) -> ClassAd:
-    for each in managers:
-        slot = each.ads.merged(slot)
-    return slot
+            screen.ads(
+                each.settings.manager,
+                [(slot, reduce(lambda ad, one: one.ads.merged(ad), into_slots, slot)) for slot in slots],
+            )
 
 
 def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple[list[CronSettings], bool]:
-    """Return the settings of the managers, and whether the configuration has faults, which are shown.
-
-    Raises UsageError for an unreadable file.
-    """
+    """Return the managers' settings, and whether there are faults, which are shown. Raises UsageError."""
     knobs = knobs_of(config, Context(now=clock.now, zone=clock.zone), "STARTD")
     settings = [read_settings(each, knobs) for each in wanted]
     faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]

@@ -27,8 +27,6 @@ from crondor_cli.kit.screen import emit, say, show, show_error
 from crondor_cli.kit.services import state_folder
 from crondor_cli.kit.times import local_text
 
-EXAMPLE = "crondor hook fetch-work --specs . --state s --list"
-
 EPILOG = """\b
 Examples:
   crondor hook fetch-work --specs /etc/crondor/jobs < slot.ad
@@ -63,7 +61,7 @@ _MOST_JOBS = 1000  # per submit file
 _DASHES = "-----"
 
 
-@click.command("fetch-work", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("fetch-work", cls=Command, example="crondor hook fetch-work --specs . --state s --list", epilog=EPILOG)
 @click.argument("answer", required=False, metavar="[ANSWER]")
 @click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
 @click.option(

@@ -101,10 +101,7 @@ def name_of(path: str) -> str:
 def ads_in(
     path: str, report: Callable[[Diagnostic], None], form: Format | None = None, mode: ReadMode = ReadMode.LAZY
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a file in any form, also Parquet, and report faults.
-
-    Raises UsageError, and what read_parquet raises.
-    """
+    """Yield the ads of a file, also Parquet, and report faults. Raises UsageError, and what read_parquet raises."""
     with _opened(path) as file:
         if _is_parquet(file):
             yield from read_parquet(file, name=name_of(path), report=report)

@@ -96,10 +96,7 @@ def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool 
 
 
 def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Diagnostic]]:
-    """Return all jobs of a queue, and findings about it; nothing is written.
-
-    Raises CrondorError; UsageError for an unreadable file.
-    """
+    """Return all jobs of a queue, and findings about it; nothing is written. Raises CrondorError, UsageError."""
     if asked.kind == "ads":
         told = FirstFaults()
         ads = list(ads_in(asked.ads or "-", told.add))
@@ -111,10 +108,7 @@ def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Di
 
 
 def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> QueueJobs:
-    """Return the scheduled jobs of a queue, without writing anything.
-
-    Raises CrondorError; UsageError for an unreadable file.
-    """
+    """Return the scheduled jobs of a queue, without writing anything. Raises CrondorError, UsageError."""
     kind = asked.kind
     if kind == "ads":
         return _of_ads(asked.ads or "-", chosen, clock)
@@ -316,10 +310,7 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def jobs_of_ads(path: str, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:
-    """Return the scheduled jobs of a file of ads, and findings about the file.
-
-    Raises UsageError if it cannot be read.
-    """
+    """Return the scheduled jobs of a file of ads, and findings. Raises UsageError if it cannot be read."""
     told = FirstFaults()
     jobs, plain, total = _jobs(path, terms, told.add)
     faults = told.listed()

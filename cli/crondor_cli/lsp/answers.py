@@ -36,7 +36,6 @@ from crondor.editing.completing import Completion, WordKind, completions, docume
 from crondor.editing.findings import safe_fixes, says_schedule, silenced
 from crondor.editing.hovering import counted, hints, hover, moment, schedules
 from crondor.editing.structure import (
-    ColouredWord,
     Part,
     PartKind,
     WordClass,
@@ -209,7 +208,9 @@ def actions(
 ) -> list[CodeAction]:
     """Return the actions at a place; ``context.only`` are the requested kinds."""
     start, end = text.places.offset(place.start), text.places.offset(place.end)
-    here = [each for each in checked.findings if _touches(each, text, start, end)]
+    first, last = text.places.position(start).line, text.places.position(end).line
+    ranges = [(each, shown(each, text).range) for each in checked.findings]
+    here = [each for each, range_ in ranges if range_.start.line <= last and first <= range_.end.line]
     found: list[CodeAction] = []
     if _wanted(context, CodeActionKind.QuickFix):
         found += _fixes(text, here)
@@ -268,13 +269,6 @@ def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]
             yield CodeAction(f"Silence {code} here", CodeActionKind.QuickFix, diagnostics, edit=edit_of(text, [edit]))
         command = Command(title=f"Explain {code}", command=EXPLAIN, arguments=[code])
         yield CodeAction(command.title, CodeActionKind.QuickFix, diagnostics, command=command)
-
-
-def _touches(finding: Finding, text: TextOnScreen, start: int, end: int) -> bool:
-    """Return whether a finding is in the lines of a place."""
-    place = shown(finding, text).range
-    first, last = text.places.position(start).line, text.places.position(end).line
-    return place.start.line <= last and first <= place.end.line
 
 
 def _wanted(context: CodeActionContext, kind: CodeActionKind) -> bool:
@@ -396,7 +390,12 @@ def coloured(screen: TextOnScreen, text: ReadText) -> types.SemanticTokens:
     """Return the kinds of the words of a text: five numbers each, as the protocol packs them."""
     data: list[int] = []
     last = types.Position(0, 0)
-    for start, size, word in _tokens(screen, words(text)):
+    for word in words(text):
+        place = screen.places.range_of(word.span)
+        start, end = place.start, place.end
+        size = end.character - start.character
+        if start.line != end.line or size <= 0:
+            continue
         column = start.character - last.character if start.line == last.line else start.character
         data += (start.line - last.line, column, size, _CLASSES[word.kind], int(word.is_definition))
         last = start
@@ -466,10 +465,3 @@ def _symbol(part: Part, screen: TextOnScreen) -> types.DocumentSymbol:
         detail=part.detail or None,
         children=[_symbol(each, screen) for each in part.parts] or None,
     )
-
-
-def _tokens(screen: TextOnScreen, found: list[ColouredWord]) -> Iterator[tuple[types.Position, int, ColouredWord]]:
-    for word in found:
-        place = screen.places.range_of(word.span)
-        if place.start.line == place.end.line and place.end.character > place.start.character:
-            yield place.start, place.end.character - place.start.character, word

@@ -342,13 +342,6 @@ def _version() -> str:
 _Answer = TypeVar("_Answer")
 
 
-def add_features(server: CrondorServer) -> None:
-    """Add the features for words, names and structure to a server."""
-    _add_words(server)
-    _add_names(server)
-    _add_structure(server)
-
-
 async def _of(server: CrondorServer, uri: str, answer: Callable[..., _Answer], *arguments: object) -> _Answer | None:
     """Call a function with a parsed text, in the worker; None if it is not open."""
     screen = server.texts.get(uri)
@@ -491,7 +484,9 @@ class _Kept(io.BufferedIOBase):
 def make(given: GivenOptions) -> CrondorServer:
     """Return a server with all features."""
     server = CrondorServer(given)
-    add_features(server)
+    _add_words(server)
+    _add_names(server)
+    _add_structure(server)
     add_compiling(server)
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.SourceFixAll]
 

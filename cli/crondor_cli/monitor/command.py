@@ -243,10 +243,7 @@ def _follow(
     metrics: Metrics | None,
     where: str,
 ) -> None:
-    """Look repeatedly, and print the news, until a signal comes.
-
-    Results from before the first look are printed without notifications: a restarted monitor repeats no command.
-    """
+    """Print the news until a signal comes; no notifications at first, so that a restart repeats no command."""
     ended: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:

@@ -86,8 +86,6 @@ def _past_lines(job: Job, times: Sequence[int], clock: Clock) -> Iterator[str]:
         yield f"  {face.text(time)}  {relative(time - clock.now)}"
 
 
-EXAMPLE = 'crondor next --crontab "30 2 * * *"'
-
 EPILOG = """\b
 Examples:
   crondor next --spec job.sub
@@ -127,7 +125,7 @@ _OF_QUEUES = frozenset((
 _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "target", "strict"))
 
 
-@click.command("next", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("next", cls=Command, example='crondor next --crontab "30 2 * * *"', epilog=EPILOG)
 @watch_option()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, like FILES.")

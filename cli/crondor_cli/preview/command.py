@@ -94,10 +94,7 @@ def command(request: PreviewRequest, diff: bool, format_: str) -> None:
 
 
 def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
-    """Yield each file.
-
-    Raises CrondorError for a configuration that stops a schedd, and UsageError for an unreadable file.
-    """
+    """Yield each file. Raises UsageError if it is unreadable, CrondorError if the configuration stops a schedd."""
     access_point = read_pool(
         request.pool_config, request.surroundings.allow_dirs, request.clock, request.target, beside=request.paths
     )

@@ -112,8 +112,6 @@ def _print_edits(edits: list[results.Edit], clock: Clock, *, applied: bool) -> N
     say("written" if applied else "nothing was written: use --apply")
 
 
-EXAMPLE = "crondor queue status --queue q"
-
 EPILOG = """\b
 Examples:
   crondor queue status --live
@@ -127,7 +125,7 @@ DeferralTime late: a missing time is computed from the schedule.
 Exit status: 0 fine, 1 a finding (a job with trouble, a missing job, a queue that cannot be read), 2 wrong usage."""
 
 
-@click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("status", cls=Command, example="crondor queue status --queue q", epilog=EPILOG)
 @job_arguments
 @reads_queue
 @opts.format_option("table", "json")
@@ -210,8 +208,12 @@ def recalc(
         mirror_of(ads, read.found.findings.append), clock.now, zone=clock.zone, dialect=read.dialect, policy=policy
     )
     show(dict.fromkeys(read.found.findings))
-    if apply and edits:
-        edits = _apply(asked, clock, edits)
+    if apply and edits and asked.kind == "queue":
+        with embedded_of(asked.queue, clock) as schedd:
+            edits = schedd.apply(edits)
+    elif apply and edits:
+        with live_of(asked) as live:
+            edits = apply_edits(live, edits)
     rows = [_edit(edit, before.get(edit.job), clock.zone) for edit in edits]
     if format_ == "json":
         found = map(diagnostic_data, read.found.findings)
@@ -221,15 +223,6 @@ def recalc(
         _print_edits(rows, clock, applied=apply)
     if has_error(read.found.findings) or any(edit.time is None for edit in edits):
         raise click.exceptions.Exit(1)
-
-
-def _apply(asked: QueueOptions, clock: Clock, edits: list[CronEdit]) -> list[CronEdit]:
-    """Write edits whose jobs are still idle, and return those written. Raises CrondorError."""
-    if asked.kind == "queue":
-        with embedded_of(asked.queue, clock) as schedd:
-            return schedd.apply(edits)
-    with live_of(asked) as live:
-        return apply_edits(live, edits)
 
 
 HISTORY_EXAMPLE = "crondor queue history --queue q"

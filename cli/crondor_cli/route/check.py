@@ -52,10 +52,7 @@ def _checked(
     *,
     strict: bool,
 ) -> RouteCheckResult:
-    """Check the files together; a file that is not text is a finding, and the others are checked.
-
-    Raises UsageError for a file that cannot be read.
-    """
+    """Check the files together; one that is not text is a finding. Raises UsageError for an unreadable file."""
     reader = ConfigReader(config, allow_dirs, context)
     texts: list[tuple[str, Source]] = []
     broken: list[CheckReport] = []

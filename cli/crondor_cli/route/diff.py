@@ -211,11 +211,6 @@ def _way(each: results.Copied) -> str:
     return after if before == after else f"{before} -> {after}"
 
 
-def json_lines(report: Report) -> Iterator[str]:
-    """Yield one object."""
-    yield json.dumps(report.data, indent=2)
-
-
 _LONGEST_CELL = 200
 _MOST_ROWS = 30
 
@@ -394,7 +389,7 @@ read, no routes on either side)."""
 _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
     "text": text_lines,
     "markdown": markdown_lines,
-    "json": json_lines,
+    "json": lambda report: iter((json.dumps(report.data, indent=2),)),
 }
 
 

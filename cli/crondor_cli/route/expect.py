@@ -142,10 +142,7 @@ class TestOptions(NamedTuple):
     context: Context
 
     def table(self, named: tuple[str, ...]) -> RoutingTable:
-        """Return the table of the command line, or else of some files, and print its faults.
-
-        Raises UsageError if there are no files.
-        """
+        """Return the table of the command line, or else of some files; print its faults. Raises UsageError."""
         config = self.config._replace(paths=named) if self.config.is_host and named else self.config
         try:
             table = load_route_table(config, self.allow_dirs, self.context, legacy=self.legacy)
@@ -235,10 +232,7 @@ def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
 
 
 def _check_named(files: Iterable[ExpectationFile], allow_dirs: Iterable[str]) -> None:
-    """Check that the configuration named in a file of tests is below its folder or below the working folder.
-
-    Raises UsageProblem with all faults.
-    """
+    """Raise UsageProblem for configuration named in a file of tests that is outside its and the working folder."""
     faults: list[Diagnostic] = []
     for file in files:
         allowed = Files((os.path.dirname(file.source.name) or ".", ".", *allow_dirs), base=".")

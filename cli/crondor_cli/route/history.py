@@ -51,10 +51,7 @@ _ROUTED = "(RouteName =!= undefined || RoutedFromRoute =!= undefined)"
 def _ads(
     asked: QueueOptions, spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a history, the oldest first; unreadable parts of a file are findings.
-
-    Raises CrondorError, UsageError.
-    """
+    """Yield the ads of a history, the oldest first, and report its faults. Raises CrondorError, UsageError."""
     if spool is None and not files:
         if asked.kind == "live":
             ended = f"(CompletionDate >= {period.start:.0f} || EnteredCurrentStatus >= {period.start:.0f})"
@@ -158,8 +155,6 @@ def _start(text: str, clock: Clock) -> int:
     return found.instant if isinstance(found, Gap) else found
 
 
-EXAMPLE = "crondor route history --queue q"
-
 EPILOG = """\b
 Examples:
   crondor route history --spool /var/lib/condor/spool
@@ -176,7 +171,7 @@ Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage.
 _MOST = 10  # findings shown
 
 
-@click.command("history", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
+@click.command("history", example="crondor route history --queue q", cls=OneDashCommand, epilog=EPILOG)
 @click.option("--days", callback=days_option, metavar="DAYS", help="How many days the report covers (default: 1).")
 @click.option(
     "--age", callback=days_option, metavar="DAYS", help="The end of the period, in days before now (default: 0)."

@@ -61,10 +61,7 @@ def read_plannable(
     jobs: list[Plannable],
     findings: list[Diagnostic],
 ) -> None:
-    """Add the jobs of the files to ``jobs``, and findings about them to ``findings``.
-
-    Raises CrondorError for an invalid file, UsageError for an unreadable one.
-    """
+    """Add the files' jobs and findings. Raises CrondorError for an invalid file, UsageError for an unreadable one."""
     request = ScheduleRequest(clock, surroundings=surroundings.here())
     for path in PROGRESS.counted(list(specs), "reading", "files"):
         file = request.read(path)
@@ -81,7 +78,11 @@ def read_plannable(
         _keep(ads_in(path, told.add), name_of(path), jobs, findings)
         findings += told.listed()
     if queue is not None:
-        _keep(_jobs_of(queue, clock, findings), queue, jobs, findings)
+        is_embedded = os.path.isdir(queue)
+        log = os.path.join(queue, LOG) if is_embedded else queue
+        schedd = QueueLogSchedd(log, clock=lambda: clock.now, zone=clock.zone, embedded=is_embedded)
+        findings += schedd.diagnostics
+        _keep(schedd.jobs(), queue, jobs, findings)
 
 
 def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: list[Diagnostic]) -> None:
@@ -97,14 +98,6 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
             Diagnostic("no-ads", f"there is no job in {name}", Severity.NOTE, help="condor_q -long prints jobs")
         )
     jobs += found
-
-
-def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[ClassAd]:
-    is_embedded = os.path.isdir(path)
-    log = os.path.join(path, LOG) if is_embedded else path
-    schedd = QueueLogSchedd(log, clock=lambda: clock.now, zone=clock.zone, embedded=is_embedded)
-    findings += schedd.diagnostics
-    return schedd.jobs()
 
 
 _WIDEST = 24  # columns for a route's name

@@ -147,8 +147,6 @@ def _job(job: Listed, clock: Clock) -> results.QJob:
     }
 
 
-EXAMPLE = "crondor route q -S --queue q"
-
 EPILOG = """\b
 Examples:
   crondor route q -S --log /var/lib/condor/spool/job_queue.log
@@ -164,7 +162,7 @@ Exit status: 0 fine, 1 a finding (a queue that cannot be read, a missing job), 2
 STATES = {"running": RUNNING, "not_running": NOT_RUNNING, "held_summary": HELD, "idle": IDLE, "held": HELD}
 
 
-@click.command("q", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
+@click.command("q", example="crondor route q -S --queue q", cls=OneDashCommand, epilog=EPILOG)
 @copies_options
 @click.option("-S", "summary", is_flag=True, help="Summarise the jobs on each route.")
 @click.option("-R", "running", is_flag=True, help="Summarise running jobs.")

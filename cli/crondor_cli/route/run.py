@@ -366,10 +366,7 @@ class _Loop:
         self._report.unlink(missing_ok=True)
 
     def _write_report(self, seconds: float) -> None:
-        """Write the router's state and the duration of the poll, for `crondor route status` and `crondor monitor`.
-
-        A failure is reported once.
-        """
+        """Write the router's state, for `crondor route status` and `crondor monitor`; report a failure once."""
         try:
             replace(self._router.report(), poll_seconds=seconds).write(self._report)
             self._can_report = True
@@ -498,10 +495,7 @@ class _Knobs:
 
 
 def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWriter:
-    """Return a writer of user logs; in a pool, where people read them, a note says if none are written.
-
-    Raises BadParameter for a missing folder: a job counts as done only after its log says so.
-    """
+    """Return a writer of user logs; a note says if a pool gets none. Raises BadParameter for a missing folder."""
     if folder is None:
         if is_said:
             show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="give their folder with --user-logs")])

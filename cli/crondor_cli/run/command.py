@@ -86,7 +86,11 @@ def command(
 
     Without a file, --state continues with the jobs that are in that queue.
     """
-    _check_paths(paths, state)
+    need_processes("run")
+    if not paths and state is None:
+        raise usage("give a submit file: crondor run FILE, or a queue to continue: --state DIR")
+    if "-" in paths and state is None:
+        raise usage("a file from standard input (-) needs --state DIR for its queue")
     clock = clock_of(None, tz)
     end = _until(until, clock)
     if end is not None and end < clock.now - 1:
@@ -97,15 +101,6 @@ def command(
     status = run(paths, folder, clock, Dialect(dialect), surroundings, once=once, until=end, is_json=format_ == "json")
     if status:
         raise click.exceptions.Exit(status)
-
-
-def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
-    """Check the files and --state. Raises UsageError."""
-    need_processes("run")
-    if not paths and state is None:
-        raise usage("give a submit file: crondor run FILE, or a queue to continue: --state DIR")
-    if "-" in paths and state is None:
-        raise usage("a file from standard input (-) needs --state DIR for its queue")
 
 
 def _until(text: str | None, clock: Clock) -> int | None:

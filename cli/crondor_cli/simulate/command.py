@@ -153,8 +153,6 @@ def check_options(*, routed: bool) -> None:
         raise click.UsageError(f"{', '.join(wrong)} needs --routes FILE", context)
 
 
-EXAMPLE = 'crondor simulate --crontab "30 2 * * *"'
-
 EPILOG = """\b
 Examples:
   crondor simulate examples/nightly.sub
@@ -175,7 +173,7 @@ Exit status: 0 all planned runs start, 1 a planned run does not start, or a file
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
 
 
-@click.command("simulate", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.command("simulate", cls=Command, example='crondor simulate --crontab "30 2 * * *"', epilog=EPILOG)
 @opts.submit_files()
 @opts.crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")

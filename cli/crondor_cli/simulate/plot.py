@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from crondor_cli.kit.plot import save_figure
 from crondor_cli.kit.times import local_text
-from crondor_cli.simulate.shown import LaneSpan, Picture, TimeAxis
+from crondor_cli.simulate.shown import Picture, TimeAxis
 
 _WIDTH: Final = 12.0  # inches
 _LANE: Final = 0.3
@@ -34,7 +34,11 @@ def _draw(picture: Picture) -> Figure:
     days = (axis.end - axis.start) / _DAY
     for number, lane in enumerate(picture.lanes):
         for state, (colour, _) in picture.colours.items():
-            spans = [_bar(span, axis.start, days) for span in lane.spans if span.state == state]
+            spans = [  # a short bar is widened to be visible
+                ((span.start - axis.start) / _DAY, max((span.end - span.start) / _DAY, days * _TICK))
+                for span in lane.spans
+                if span.state == state
+            ]
             axes.broken_barh(spans, (number - 0.4, 0.8), facecolors=colour, linewidth=0)
     axes.set_yticks(range(len(picture.labels)), list(picture.labels))
     axes.set_ylim(len(picture.labels) - 0.5, -0.5)
@@ -44,11 +48,6 @@ def _draw(picture: Picture) -> Figure:
     patches = [Patch(facecolor=colour, label=name) for colour, name in picture.colours.values()]
     figure.legend(handles=patches, loc="outside lower left", ncols=len(patches), frameon=False)
     return figure
-
-
-def _bar(span: LaneSpan, start: int, days: float) -> tuple[float, float]:
-    """Return the start and the width of a bar in days; a short one is widened to be visible."""
-    return (span.start - start) / _DAY, max((span.end - span.start) / _DAY, days * _TICK)
 
 
 def _date(axes: Axes, axis: TimeAxis) -> None:

@@ -118,14 +118,10 @@ class RouteLanes:
         state = _state(step)
         span = LaneSpan(step.time, step.time if state == FAILED else end, state)
         is_short = state == RUNNING and end - step.time < self.axis.seconds
-        for number in self._of(step):
+        lanes = [self._of_job[job] for job in (step.job, step.source) if job in self._of_job]
+        for number in lanes + ([self._of_route[step.route]] if step.route in self._of_route else []):
             self.lanes[number].mark(span._replace(state=TICK) if is_short else span)
             self.lanes[number].keep(span)
-
-    def _of(self, step: StatusStep) -> list[int]:
-        """Return the lanes of a step; a copy's step is also in its source's lane."""
-        lanes = [self._of_job[job] for job in (step.job, step.source) if job in self._of_job]
-        return lanes + ([self._of_route[step.route]] if step.route in self._of_route else [])
 
 
 def _state(step: StatusStep) -> int:
@@ -192,13 +188,6 @@ def _left(found: RoutedSimulation) -> list[tuple[RouteReason, str, int]]:
     settled = (RouteReason.ROUTED, RouteReason.COPY)
     kept = [(why, about, count) for (why, about), count in found.pool.router.summary().items() if why not in settled]
     return sorted(kept, key=lambda each: (each[0].name, each[1]))
-
-
-def print_events(found: RoutedSimulation) -> None:
-    """Print the router's actions, and the outcome of the copies at their sites."""
-    zone = found.simulated.clock.zone
-    for time, text in _events(found):
-        say(f"{local_text(time, zone)}  {text}")
 
 
 def _events(found: RoutedSimulation) -> Iterator[tuple[int, str]]:
@@ -283,7 +272,8 @@ def run(simulated: Simulated, options: SimulationOptions) -> None:
         print_json(made, findings, shown, events=options.events)
     else:
         if options.events:
-            print_events(made)
+            for time, text in _events(made):
+                say(f"{local_text(time, made.simulated.clock.zone)}  {text}")
         print_table(made, shown)
     if not made.is_fine:
         raise click.exceptions.Exit(1)
