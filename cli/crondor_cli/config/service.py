@@ -216,7 +216,12 @@ def command(
     except OSError as error:
         raise file_problem("write", str(path), error) from None
     write_file(str(path), unit.text().encode())
-    _say_next(path, unit_name, is_system=is_system)
+    user = "" if is_system else " --user"
+    say(f"wrote {printable(str(path))}")
+    say(f"systemctl{user} daemon-reload && systemctl{user} enable --now {shlex.quote(unit_name)}", fits=False)
+    say(f"journalctl{user} -fu {shlex.quote(unit_name)}", fits=False)
+    if not is_system:
+        say("loginctl enable-linger    lets it run while you are not logged in")
     show(_unreadable(unit))
 
 
@@ -276,16 +281,6 @@ def _folder(*, is_system: bool) -> Path:
         return Path("/etc/systemd/system")
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else Path.home() / ".config") / "systemd" / "user"
-
-
-def _say_next(path: Path, name: str, *, is_system: bool) -> None:
-    systemctl = "systemctl" if is_system else "systemctl --user"
-    journal = "journalctl" if is_system else "journalctl --user"
-    say(f"wrote {printable(str(path))}")
-    say(f"{systemctl} daemon-reload && {systemctl} enable --now {shlex.quote(name)}", fits=False)
-    say(f"{journal} -fu {shlex.quote(name)}", fits=False)
-    if not is_system:
-        say("loginctl enable-linger    lets it run while you are not logged in")
 
 
 def _unreadable(unit: Unit) -> list[Diagnostic]:

@@ -110,10 +110,7 @@ def ads_in(
 
 
 def ad_of(path: str, mode: ReadMode) -> ClassAd:
-    """Return the only ad of a file.
-
-    Raises CrondorError for faults, no ad or several ads; UsageError if the file cannot be read.
-    """
+    """Return the only ad of a file. Raises CrondorError for faults, none or several; UsageError if it is unreadable."""
     parts: list[str] = []
     size = 0
     for chunk in chunks(path):

@@ -64,10 +64,7 @@ class ConfigReader:
         subsystem: str = "JOB_ROUTER",
         version: tuple[int, int, int] = VERSION,
     ) -> None:
-        """Take the options; ``subsystem`` and ``version`` are those of the daemon that reads it.
-
-        Raises UsageError for an invalid tree.
-        """
+        """Take the options, and the subsystem and version of the daemon that reads it. Raises UsageError."""
         self._config = config
         self._subsystem, self._version = subsystem, version
         self._folders = tuple(allow_dirs)
@@ -235,10 +232,7 @@ class OneDashCommand(Command):
 
 
 def two_dashes(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator[str]:
-    """Yield arguments with two dashes before long names; ``takes_value`` says whether an option takes a value.
-
-    A value is unchanged, whatever it looks like.
-    """
+    """Yield arguments with two dashes before long names; the values of those that ``takes_value`` are unchanged."""
     words = list(args)
     while words:
         word = words.pop(0)

@@ -253,10 +253,7 @@ def _read(path: str) -> Source:
 
 
 def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
-    """Replace a file that still has the bytes ``before``; ``changed`` ends the message if it has changed.
-
-    Raises UsageError on failure.
-    """
+    """Replace a file if it still has the bytes ``before``; if not, ``changed`` ends the message. Raises UsageError."""
     with _refusals(path):
         try:
             replace_text(path, before, after)
@@ -266,10 +263,7 @@ def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
 
 @contextmanager
 def written_file(path: str) -> Iterator[BinaryIO]:
-    """Yield a file to write to, which replaces an existing file when it is complete: see ``whole_file``.
-
-    Raises UsageError on failure.
-    """
+    """Yield a file that replaces an existing one when it is complete: see ``whole_file``. Raises UsageError."""
     with _refusals(path), whole_file(path) as file:
         yield file
 

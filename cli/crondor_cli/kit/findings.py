@@ -91,10 +91,7 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
 
 
 def explain_rule(asked: str) -> None:
-    """Print the page of a rule about submit files or routes, by its code, its name or a code of its faults.
-
-    Raises UsageError for an unknown rule.
-    """
+    """Print the page of a rule by its code, its name or a code of its faults. Raises UsageError for an unknown rule."""
     asked = asked.strip()
     known = codes_by_name()
     wanted = known.get(asked.lower()) or CODES.get(asked.lower(), asked.upper())
@@ -266,10 +263,7 @@ def read_checked(source: Source, settings: CheckSettings, surroundings: Surround
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:
-    """Show or make the changes of every file; return the exit status.
-
-    It is 1 if a change is shown, or if errors or warnings remain after writing.
-    """
+    """Show or make all changes; return the exit status: 1 if one is shown, or errors or warnings remain afterwards."""
     changed = 0
     left: list[Cured] = []
     failed: list[click.UsageError] = []

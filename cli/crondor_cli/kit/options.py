@@ -137,10 +137,7 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[_Function], _Functio
 def gathered(
     name: str, make: Callable[..., object], *options: Callable[[Any], Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that passes options as one argument: the result of ``make`` for their values.
-
-    The parameters of ``make`` have the names of the options.
-    """
+    """Return a decorator that passes options as one argument: the result of ``make`` for them, by their names."""
     names = signature(make).parameters.keys()
 
     def add(function: Callable[..., None]) -> Callable[..., None]:

@@ -435,10 +435,7 @@ def echo_pieces(pieces: Iterable[str]) -> None:
 
 
 def emit(data: str | bytes, *, nl: bool = False) -> None:
-    """Write data for programs on stdout, byte for byte; on a terminal like ``say``.
-
-    A stdout that takes only text, like ``io.StringIO``, gets text.
-    """
+    """Write data for programs on stdout, as bytes or, if it takes only that, as text; on a terminal like ``say``."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
     if terminal or not hasattr(sys.stdout, "buffer"):
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data

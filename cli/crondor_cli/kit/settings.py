@@ -151,10 +151,7 @@ class Found(NamedTuple):
 
 
 def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | None = None) -> Found:
-    """Return the values from files and variables for a folder (None: the current one).
-
-    Raises BadSettings with all faults.
-    """
+    """Return the values of files and variables for a folder (None: this one). Raises BadSettings with all faults."""
     files = _Files(environ)
     finds = (files.of_host, partial(files.of_user, user_folder), partial(files.of_project, folder))
     reads: list[Callable[[], Iterable[SettingValue]]] = [partial(files.values, find) for find in finds]

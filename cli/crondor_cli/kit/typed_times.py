@@ -26,10 +26,7 @@ class Gap(NamedTuple):
 
 
 def wall_clock(epoch: int, zone: tzinfo) -> datetime:
-    """Return the wall-clock time in ``zone`` at ``epoch`` (seconds), without zone.
-
-    Raises OverflowError outside the years 1 to 9999.
-    """
+    """Return the naive time in ``zone`` at ``epoch`` (seconds). Raises OverflowError outside the years 1 to 9999."""
     return (_EPOCH + timedelta(seconds=epoch)).astimezone(zone).replace(tzinfo=None)
 
 

@@ -209,16 +209,6 @@ def _print_indented(text: str) -> None:
     say("")
 
 
-def _remarks(table: RoutingTable, *, legacy: bool) -> Iterator[str]:
-    """Yield remarks about the table; for routes that are ClassAds another command has the details."""
-    if not table.is_enabled:
-        yield "JobRouter is disabled."
-    found = Counter(each.severity for each in one_for_each_place(table.diagnostics))
-    others = [plural(found[kind], kind.value) for kind in (Severity.WARNING, Severity.NOTE) if found[kind]]
-    if others:
-        yield f"{' and '.join(others)}: see crondor route {'convert' if legacy else 'check'}"
-
-
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
 echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
@@ -279,6 +269,10 @@ def command(
     else:
         _print_table(_result(table))
         show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-        for line in _remarks(table, legacy=legacy):
-            say(line, err=True)
+        if not table.is_enabled:
+            say("JobRouter is disabled.", err=True)
+        counts = Counter(each.severity for each in one_for_each_place(table.diagnostics))
+        others = [plural(counts[kind], kind.value) for kind in (Severity.WARNING, Severity.NOTE) if counts[kind]]
+        if others:
+            say(f"{' and '.join(others)}: see crondor route {'convert' if legacy else 'check'}", err=True)
     raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

@@ -249,7 +249,11 @@ def command(
 ) -> None:
     """Count the jobs of each route, and explain why the others are not routed; --format ad: the collector's ad."""
     if format_ == "ad":
-        _print_ad(config, allow_dirs, clock)
+        configuration = load_config(config, allow_dirs)
+        host = configuration.string("FULL_HOSTNAME") or socket.gethostname()
+        ad, faults = public_ad(configuration, host, clock.now)
+        show(faults)
+        emit(ad.print(Format.LONG))
         return
     wanted = None if job is None else _job_of(job)
     table = load_route_table(config, allow_dirs, Context(now=clock.now, zone=clock.zone), legacy=legacy)
@@ -312,11 +316,3 @@ def _report(source: QueueOptions, table: RoutingTable, findings: list[Diagnostic
         findings += error.diagnostics
         return None
     return found if found is not None and found.name == table.settings.name and is_locked(lock) else None
-
-
-def _print_ad(config: ConfigFiles, allow_dirs: tuple[str, ...], clock: Clock) -> None:
-    configuration = load_config(config, allow_dirs)
-    host = configuration.string("FULL_HOSTNAME") or socket.gethostname()
-    ad, faults = public_ad(configuration, host, clock.now)
-    show(faults)
-    emit(ad.print(Format.LONG))
