@@ -321,10 +321,7 @@ def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object
 
 
 def _effective(commands: Mapping[str, str]) -> dict[str, str]:
-    """Drop empty commands, and the other spelling of each of them, which condor_submit then never looks up.
-
-    An empty attribute is undefined.
-    """
+    """Drop empty commands (undefined attributes) and their other spellings, which condor_submit then never looks up."""
     lengths = (WINDOW_COMMANDS[:2], WINDOW_COMMANDS[2:], PREP_COMMANDS[:2], PREP_COMMANDS[2:])
     spellings = (*CRON_COMMANDS, TIME_COMMANDS, *lengths)
     shadowed = {camel for snake, camel in spellings if not commands.get(snake, "x").strip()}

@@ -619,10 +619,7 @@ class ScheddField(NamedTuple):
 
 
 def read_schedd_field(text: str, field: Field) -> ScheddField:
-    """Return how HTCondor 25.14 reads a field (docs/dialects.md); no text raises anything.
-
-    HTCondor: CronTab::expandParameter.
-    """
+    """Return how HTCondor 25.14 reads any text of a field (docs/dialects.md). HTCondor: CronTab::expandParameter."""
     if not _ALLOWED.issuperset(text):
         return ScheddField(
             0, star=False, fault="character", error=f"Invalid parameter value '{text}' for {field.attribute}"

@@ -64,10 +64,7 @@ def same_meaning(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> 
 
 
 def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
-    """Return whether every instant of ``a`` is an instant of ``b``; see ``same_meaning`` for the zone.
-
-    Raises NotASet.
-    """
+    """Return whether every instant of ``a`` is one of ``b``; see ``same_meaning`` for the zone. Raises NotASet."""
     first, second = Recurrence(a, zone or "UTC"), Recurrence(b, zone or "UTC")
     ours, theirs = first.wall_clock, second.wall_clock
     if ours.never:

@@ -280,10 +280,7 @@ def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagn
 
 
 def _read_schedd(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits, _Stars]:  # noqa: ARG001
-    """Read the fields in HTCONDOR: like the schedd, which checks all characters first.
-
-    HTCondor: CronTab::validate, CronTab::init.
-    """
+    """Read fields like the schedd, which checks all characters first. HTCondor: CronTab::validate, CronTab::init."""
     if texts == _NOTHING:
         raise InvalidSpec([_nothing_defined()])
     (a, b, c, d, e) = read = [

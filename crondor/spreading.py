@@ -457,10 +457,7 @@ def _calm(place: _Place, load: Load) -> int:
 
 
 def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool = True) -> bool:
-    """Return whether jobs start alone at some minutes, with few other slots held.
-
-    ``is_in``: they are in the load, at those minutes.
-    """
+    """Return whether jobs start alone at some minutes, with few other slots held; ``is_in``: they are in that load."""
     for use, count in place.uses(cycle):
         own = count if is_in else 0
         most = max(calm, count) - count + own

@@ -183,10 +183,7 @@ def _both_days(days: _Values, months: _Values, weekdays: _Values, size: int) -> 
 
 
 def _dates(days: _Values, months: _Values, size: int, *, scoped: bool = False, one: bool = False) -> str:
-    """Return days of the month, or one of them, with a remark on short months.
-
-    ``scoped``: with the names of the months, unless they are all.
-    """
+    """Return days of the month, or one, with a remark on short months; ``scoped``: names the months, unless all."""
     named = scoped and len(months) < 12
     word = "or" if one else "and"
     of_months = _months(months, "of", size, word) if named else ""

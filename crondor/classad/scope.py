@@ -494,10 +494,7 @@ def _special(state: EvaluationState, place: AdValue, around: AdValue | None, nam
 
 
 def link(my: AdValue, target: AdValue) -> None:
-    """Make two ads a match: missing names of one are looked up in the other.
-
-    The ads around them are built when needed.
-    """
+    """Make two ads a match: missing names of one are looked up in the other. Ads around them are built when needed."""
     my.other, target.other = target, my
     my.matched = target.matched = True
     my.target = None if "target" in my.codes else target

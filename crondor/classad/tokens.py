@@ -76,10 +76,7 @@ class Tokens:
     __slots__ = ("ends", "kinds", "source", "starts", "values")
 
     def __init__(self, source: Source, *, old: bool = False) -> None:
-        """Read all tokens.
-
-        Raises ClassAdSyntaxError for a text that is too long, has too many tokens, a NUL or a lone surrogate.
-        """
+        """Read all tokens. Raises ClassAdSyntaxError: too long, too many tokens, a NUL or a lone surrogate."""
         self.source = source
         self.kinds: list[str] = []
         self.values: list[object] = []

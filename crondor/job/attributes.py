@@ -364,10 +364,7 @@ def split_environment(value: str) -> dict[str, str]:
 
 
 def old_entries(value: str) -> list[str]:
-    """Return the variables of an environment in the old syntax, which may begin with its separator.
-
-    HTCondor: Env::MergeFromV1AutoDelim.
-    """
+    """Return the variables of an old-syntax environment; its separator may come first (Env::MergeFromV1AutoDelim)."""
     sign = value[:1] if value[:1] in _DELIMITERS else ""
     parts = re.split(f"[{re.escape(sign or ';')}\n]", value[len(sign) :])
     return [entry for part in parts if (entry := part.lstrip(" \t\r\n"))]

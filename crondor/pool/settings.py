@@ -346,10 +346,7 @@ class FlowSettings:
         return replace(self, faults=tuple(faults))
 
     def with_knob(self, text: str, name: str = "<knob>") -> FlowSettings:
-        """Return these settings with one set in the syntax of HTCondor's configuration: ``NAME = VALUE``.
-
-        Raises InvalidKnob.
-        """
+        """Return these settings with one of HTCondor's configuration set: ``NAME = VALUE``. Raises InvalidKnob."""
         source = Source(text, name)
         key, equals, value = (part.strip() for part in text.partition("="))
         known = {field.name: field.default for field in fields(self) if field.name not in {"faults", "is_kept"}}

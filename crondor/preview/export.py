@@ -126,10 +126,7 @@ class ScheduleOptions(NamedTuple):
 
 
 class ExportJob(NamedTuple):
-    """Equal jobs: their schedule, their program (None: unknown), the line they are queued at, and their values.
-
-    ``times`` are their run times.
-    """
+    """Equal jobs: schedule, program (None: unknown), line queued at, values. ``times`` are their run times."""
 
     name: str
     jobs: int
@@ -239,10 +236,7 @@ _RUNS = 10
 def calendar_of(
     jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
 ) -> tuple[bytes, list[Diagnostic]]:
-    """Return a calendar of the runs of all jobs, b"" if there are none, and the errors of the others.
-
-    Raises NoCalendar.
-    """
+    """Return a calendar of all jobs' runs, b"" if there are none, and the errors of the others. Raises NoCalendar."""
     events: list[CalendarEvent] = []
     findings: list[Diagnostic] = []
     for job in jobs:

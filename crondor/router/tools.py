@@ -468,10 +468,7 @@ def ended_in(
 
 
 def history_files(folder: Path | str, since: float) -> list[Path]:
-    """Return the history files of a spool folder written to at or after ``since`` (epoch seconds), the oldest first.
-
-    Raises OSError.
-    """
+    """Return a spool's history files written to at or after ``since`` (epoch seconds), oldest first. Raises OSError."""
     found = [path for path in Path(folder).iterdir() if path.name.startswith(_NAME) and path.is_file()]
     return sorted(
         (path for path in found if path.stat().st_mtime >= since), key=lambda path: (path.name == _NAME, path.name)

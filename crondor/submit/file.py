@@ -71,10 +71,7 @@ class SubmitFile:
         return tuple(self._table)
 
     def name(self, key: str) -> Span | None:
-        """Return where a lower-case name is first written, None if the file does not assign it.
-
-        Its ``text`` is the spelling to show.
-        """
+        """Return where a lower-case name is first assigned, None if it is not. Its ``text`` is the spelling to show."""
         return self._table.name(key)
 
     @property

@@ -94,10 +94,7 @@ class Core(ABC):
         return made
 
     def chance(self, job: PoolJob, kind: int) -> int:
-        """Return the random number of a kind for a job's next or present run.
-
-        It belongs to the run's DeferralTime, whenever that is matched.
-        """
+        """Return the random number of a kind for a job's run, that of its DeferralTime whenever it is matched."""
         time = job.gate.time
         return job.chance(self.settings.seed, kind, self.timetable.now if time is None else time)
 

@@ -46,10 +46,7 @@ class Pool(Core):
         programs: Programs | None = None,
         timetable: Timetable | None = None,
     ) -> None:
-        """Start at a time with an empty queue, or with a queue whose jobs are added by ``restore``.
-
-        Raises UnknownZone.
-        """
+        """Start with an empty queue, or with a queue whose jobs are added by ``restore``. Raises UnknownZone."""
         super().__init__(settings, now, schedd, timetable)
         turns = self._turns = RegularTurns(settings, now) if turns is None else turns
         programs = DrawnPrograms(settings) if programs is None else programs

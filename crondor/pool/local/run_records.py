@@ -252,10 +252,7 @@ class Requests:
                 self.close()
 
     def serve(self, perform: Callable[[Mapping[str, Any]], Mapping[str, object]]) -> None:
-        """Perform the requests in their order, and answer.
-
-        Raises QueueIO if the disk fails: then nothing is answered.
-        """
+        """Perform the requests in order, and answer. Raises QueueIO if the disk fails: then nothing is answered."""
         for name, request in self._taken():
             try:
                 answer = perform(request)

@@ -47,10 +47,7 @@ class _Cause(Enum):
 
 @dataclass
 class Lateness:
-    """The greatest lateness of some runs, in seconds; negative: early; None: there were none.
-
-    ``arrival`` is by the machine's clock.
-    """
+    """The greatest lateness of some runs (s; negative: early; None: no runs). ``arrival`` is by the machine's clock."""
 
     match: int | None = None
     arrival: int | None = None

@@ -197,10 +197,7 @@ def _yield(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def give_back(context: RouterContext, job: RoutedJob) -> bool:
-    """Yield a source in its present state, and return whether nothing is left to do. Raises what the schedd raises.
-
-    HTCondor: yield_job.
-    """
+    """Yield a source as it is now, return whether nothing is left to do (yield_job). Raises what the schedd raises."""
     for _ in range(_TRIES):
         ad = live(context.source, job.id)
         why = _not_ours(context, job, ad)

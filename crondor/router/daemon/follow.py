@@ -99,10 +99,7 @@ def claim_together(context: RouterContext, jobs: Iterable[RoutedJob]) -> None:
 
 
 def take_over(context: RouterContext, job: RoutedJob) -> None:
-    """Claim an idle job that no router manages; a job edited in place is not claimed.
-
-    HTCondor: JobRouter::TakeOverJob.
-    """
+    """Claim an idle job that no router manages, unless it is edited in place. HTCondor: JobRouter::TakeOverJob."""
     if job.state is not RoutedState.UNCLAIMED or job.source is None:
         return
     if job.is_in_place:

@@ -74,10 +74,7 @@ class CopySchedule(str, Enum):
 
 
 class Manner(NamedTuple):
-    """The behaviour of a copy; ``time`` (epoch seconds) is what it waits for.
-
-    ``ad`` is that of the queue where it runs.
-    """
+    """The behaviour of a copy, which waits for ``time`` (epoch seconds); ``ad`` is that of the queue where it runs."""
 
     conduct: CopySchedule
     ad: ClassAd

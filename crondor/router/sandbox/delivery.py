@@ -570,10 +570,7 @@ class FileDelivery:
         self._spooling().fetch_back(job.copy_id, found)
 
     def end(self, job: Carried) -> None:
-        """Delete the files made for a job that is over; the sandbox of a copy still in the queue stays.
-
-        Raises what the schedd raises.
-        """
+        """Delete the files made for a finished job; a sandbox of a queued copy stays. Raises what the schedd raises."""
         try:
             self._forget_proxy(job.id)
             if self._sandbox is not None and job.copy_id is not None and self._is_over(job.copy_id):

@@ -46,10 +46,7 @@ NAMES: Final = _SIZE
 
 # SetImageSize, SetAutoAttributes, ReportCommonMistakes, SetForcedAttributes, ProcessJobsetAttributes.
 def set_size(draft: Draft) -> None:
-    """Set ImageSize in KiB if the file gives it, or the size of a virtual machine.
-
-    Only the submit machine knows the size of the executable.
-    """
+    """Set ImageSize (KiB) if given, or a virtual machine's size; only the submit machine knows the executable's."""
     text = draft.command(*_SIZE)
     if text is None:
         size = draft.ad.get("ExecutableSize")
