@@ -15,10 +15,7 @@ LINE_WITH_BYTES: Final = re.compile("^[^\\n\udc80-\udcff]*[\udc80-\udcff]", re.M
 
 
 def odd_comment(source: Source) -> Diagnostic | None:
-    """Return a warning about the first byte of a text that is not UTF-8, None if there is none.
-
-    Readers only allow such bytes in comments.
-    """
+    """Return a warning about the first byte that is not UTF-8 (allowed in comments), None if there is none."""
     text = source.text
     found = None if text.isascii() else LINE_WITH_BYTES.search(text)
     if found is None:

@@ -75,10 +75,7 @@ class ScheddWalk:
         )
 
     def next(self, after: int) -> ScheddAnswer:
-        """Return the answer of a fresh process at ``after`` (epoch seconds); the schedule must have a date.
-
-        HTCondor: CronTab::nextRunTime.
-        """
+        """Return a fresh process's answer at ``after`` (epoch seconds) if there is a date (CronTab::nextRunTime)."""
         return self._answer(after, 0)[0]
 
     def chain(self, after: int) -> Iterator[ScheddAnswer]:
@@ -121,10 +118,7 @@ class ScheddWalk:
         return ScheddAnswer(after + _RETRY, found, moved), wall - found
 
     def _search(self, start: int) -> int:
-        """Return the local time (seconds) of the first match; day 0 of a month is the day before its first.
-
-        HTCondor: CronTab::matchFields.
-        """
+        """Return the local time (s) of the first match; day 0 is the day before a month (CronTab::matchFields)."""
         day_number, second = divmod(self._zone.local(start), DAY)
         today = date.fromordinal(day_number + EPOCH_ORDINAL)
         hour, minute = second // 3600, second % 3600 // 60

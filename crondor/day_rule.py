@@ -84,9 +84,6 @@ def is_unrestricted(spec: CronSpec, field: Field) -> bool:
 
 
 def has_day_zero(spec: CronSpec) -> bool:
-    """Return whether the schedd's day-0 defect can occur: day of week restricted, day of month ``*``.
-
-    See docs/dialects.md.
-    """
+    """Return whether the schedd's day-0 defect is possible: day of month ``*``, not the weekday (docs/dialects.md)."""
     weekdays_free = spec.stars[DAY_OF_WEEK.index] or spec.bits[DAY_OF_WEEK.index] == _FULL_WEEK
     return spec.bits[DAY_OF_MONTH.index] == _FULL_DAYS and not weekdays_free

@@ -227,10 +227,7 @@ class ClassAd(MutableMapping[str, Expression]):
     __slots__ = ("_codes", "_names", "_names_are_shared", "_parent", "place")
 
     def __init__(self, attributes: Mapping[str, object] | Iterable[tuple[str, object]] = ()) -> None:
-        """Set Python values or Expressions by name.
-
-        Raises ClassAdSyntaxError for a name or a value that no ad can hold.
-        """
+        """Set Python values or Expressions by name. Raises ClassAdSyntaxError for a name or value no ad can hold."""
         self._begin({}, {}, None)
         self._names_are_shared = False
         if isinstance(attributes, Mapping):
@@ -287,10 +284,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return self._parent
 
     def chain(self, parent: ClassAd | None) -> ClassAd:
-        """Make an ad this one's parent, or None, and return this one.
-
-        Raises ValueError for a parent that has this ad above it.
-        """
+        """Make an ad this one's parent, or None; return this one. Raises ValueError for an ad below this one."""
         above = parent
         while above is not None:
             if above is self:
@@ -374,10 +368,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return self.print()
 
     def code(self, name: str) -> Code:
-        """Return an attribute's expression as evaluation uses it.
-
-        Raises KeyError, and ClassAdSyntaxError for an invalid expression.
-        """
+        """Return an expression as evaluation uses it. Raises KeyError, ClassAdSyntaxError for an invalid one."""
         key = lower(name)
         found = self._codes.get(key)
         if found is None:
@@ -477,10 +468,7 @@ class ClassAd(MutableMapping[str, Expression]):
             self._names_are_shared = False
 
     def value(self, name: str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN) -> Value:
-        """Return an attribute's value; UNDEFINED if there is none.
-
-        Raises EvaluationFailed, and ClassAdSyntaxError for an invalid expression.
-        """
+        """Return an attribute's value, else UNDEFINED. Raises EvaluationFailed, ClassAdSyntaxError if invalid."""
         code = self._codes.get(lower(name))
         if code.__class__ is not Code:
             if name not in self:

@@ -63,10 +63,7 @@ class _Part(NamedTuple):
 
 
 def flatten(code: Code, ad: Attributes, context: Context, inlining: Inlining | None = None) -> Code:
-    """Return what remains of an expression in an ad; with ``inlining`` no name of the ad remains.
-
-    Raises EvaluationFailed.
-    """
+    """Return what remains of an expression in an ad; ``inlining``: no name of the ad. Raises EvaluationFailed."""
     state = begin(ad, None, context)
     state.inlining = inlining
     state.free = 0

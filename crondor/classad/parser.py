@@ -69,10 +69,7 @@ def parse_expression(source: Source, *, old: bool = False, partial: bool = False
 
 
 def parse_ad(source: Source, *, partial: bool = False) -> AdNode:
-    """Return the tree of an ad ``[ name = expression; ... ]``; ``partial`` ignores what follows it.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Return the tree of ``[ name = expression; ... ]``; ``partial`` ignores the rest. Raises ClassAdSyntaxError."""
     parser = _Parser(Tokens(source))
     if parser.kinds[0] != "[":
         parser.fail("an ad begins with [")

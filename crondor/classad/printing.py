@@ -89,10 +89,7 @@ class Frame:
         return text
 
     def _learn(self, values: Sequence[Code | str], pieces: list[str]) -> None:
-        """Find the common parts of an ad, the one before, and the one examined last.
-
-        Done less and less often, as it takes time.
-        """
+        """Find the common parts of an ad, the one before, and the last examined; ever less often, for speed."""
         last, self._last = self._last, values
         self._waits -= 1
         if self._waits >= 0 or not last:

@@ -413,10 +413,7 @@ def word(value: str) -> bool | None:
 
 
 def grown(state: EvaluationState, text: str) -> str:
-    """Return a string made by an expression, if it is not too long; its length is charged.
-
-    Raises Failure, Exhausted.
-    """
+    """Return a string made by an expression unless it is too long; its length is charged. Raises Failure, Exhausted."""
     state.spend(len(text) >> 4)
     if len(text) > MAX_STRING:
         raise Failure(f"a string grows beyond {MAX_STRING} characters")

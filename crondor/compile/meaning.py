@@ -570,10 +570,7 @@ def _name_text(name: str) -> str:
 
 
 def schedule_line(source: Source) -> Span | None:
-    """Return the text after ``# crondor: schedule =`` in a submit file, None if it has no such line.
-
-    Raises InvalidSchedule if there are two.
-    """
+    """Return the text after ``# crondor: schedule =`` in a file, None if missing. Raises InvalidSchedule if two."""
     found: Span | None = None
     at = 0
     for line in lines_of(source.text):

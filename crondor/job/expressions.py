@@ -95,10 +95,7 @@ class JobExpressions(Made):
         return partial(JobExpressions, old=self._old, effort=self._effort), (self.ad, self._zone)
 
     def __call__(self, text: str, now: int) -> object:
-        """Return the value of an expression at ``now`` (epoch seconds), as JobSchedule takes it.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Return a value at ``now`` (epoch seconds) as JobSchedule takes it. Raises ClassAdSyntaxError."""
         code = self.read(text)
         try:
             value = code.evaluate(self.ad, None, Context(now=now, zone=self._zone, effort=self._effort))

@@ -308,10 +308,7 @@ _STATUS = {int(status): status for status in JobStatus}
 
 
 class QueuedJob(Made):
-    """One ad of a queue, evaluated when needed.
-
-    ``spans`` has the places of the schedule's attributes by lower-case name, for messages.
-    """
+    """An ad of a queue, evaluated when needed; ``spans`` has its schedule's places by lower-case name."""
 
     __slots__ = ("ad", "place")
 

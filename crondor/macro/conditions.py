@@ -198,10 +198,7 @@ def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
 
 
 def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule is a line, and a return
-    """Return the kind of a condition from the kinds of its characters alone, like HTCondor.
-
-    HTCondor: Characterize_config_if_expression.
-    """
+    """Return a condition's kind from the kinds of its characters, like Characterize_config_if_expression."""
     body = text.strip(BLANKS)
     has = _characters(body.removeprefix("-"))
     keyword = _keyword(body) if with_keywords else ""

@@ -26,10 +26,7 @@ class Evaluated:
     """The ``value`` of an expression in an empty ad; None if it is invalid or has none."""
 
     def __init__(self, text: str, around: Around, budget: Budget | None) -> None:
-        """Evaluate with the clock and the dice of ``around``; ``budget`` is charged.
-
-        Raises MacroError if one is unknown.
-        """
+        """Evaluate with the clock and dice of ``around``, charging ``budget``. Raises MacroError for an unknown one."""
         if around.now is None and _CLOCK.search(text):
             message = f"{text[:60]} depends on the time, which is not known here"
             raise MacroError("unknown-time", message, "write it out")

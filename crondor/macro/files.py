@@ -113,10 +113,7 @@ class Files:
         return os.path.normpath(self._joined(path)) if self._is_named_whole else path
 
     def kind(self, path: str) -> str:
-        """Return ``folder`` or ``file`` for a path, empty if nothing is there; nothing is opened.
-
-        Raises FileRefused if it is outside.
-        """
+        """Return ``folder``, ``file``, or "" if nothing is there; nothing is opened. Raises FileRefused if outside."""
         real = self._resolved(path)
         try:
             return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"
@@ -124,10 +121,7 @@ class Files:
             return ""
 
     def is_executable(self, path: str) -> bool | None:
-        """Return whether its mode lets anybody execute a file; None if there is none.
-
-        Raises FileRefused if it is outside.
-        """
+        """Return whether a file's mode lets anybody execute it, None if missing. Raises FileRefused for one outside."""
         real = self._resolved(path)
         try:
             mode = os.stat(real).st_mode

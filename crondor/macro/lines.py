@@ -302,10 +302,7 @@ class Budget:
 
 
 class Dice:
-    """The source of $RANDOM_CHOICE() and $RANDOM_INTEGER(): the same numbers for the same seed.
-
-    ``drawn`` is called before each number.
-    """
+    """The source of $RANDOM_CHOICE() and $RANDOM_INTEGER(), by its seed; ``drawn`` is called before each number."""
 
     def __init__(self, seed: int | str, drawn: Callable[[], None] | None = None) -> None:
         self._seed = seed

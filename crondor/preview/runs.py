@@ -273,10 +273,7 @@ def folded(
 
 
 def last_retry(recurrence: Recurrence, time: int, excludes: Callable[[int], bool] | None = None) -> int | None:
-    """Return the last of the schedd's retries that follow one at ``time`` every two minutes.
-
-    None if fewer than two do.
-    """
+    """Return the last of the schedd's retries every two minutes after ``time``, None if there are fewer than two."""
     last = time
     for answer in recurrence.upcoming(time):
         is_next = isinstance(answer, ScheddAnswer) and answer.is_retry and answer == last + _RETRY

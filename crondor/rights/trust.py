@@ -153,10 +153,7 @@ def make_folder(path: Path | str, mode: int = 0o700) -> bool:
 
 
 def check(path: Path | str) -> None:
-    """Check a file or folder; a missing one is fine if its folder is ours.
-
-    Raises Untrusted for one that is not ours, and OSError.
-    """
+    """Check a file or folder; a missing one is fine if its folder is ours. Raises Untrusted and OSError."""
     if sys.platform != "win32":
         _looked(str(path))
 

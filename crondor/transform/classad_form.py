@@ -111,10 +111,7 @@ class Placed:
                 yield segment._replace(text=segment.text[low:high], at=at)
 
     def expanded(self, fill: Callable[[str], str], macros: Macros = Macros.EXPANDED) -> Placed:
-        """Return the text with its macros replaced by ``fill``; the result has the place of the macro.
-
-        Raises what ``fill`` raises.
-        """
+        """Return the text with macros replaced by ``fill``, at the macro's place. Raises what ``fill`` raises."""
         text = self.text
         if macros is Macros.RAW or "$" not in text:
             return self

@@ -447,10 +447,7 @@ def _tolerant(text: str) -> Code | str:
 
 
 def _new_text(text: str) -> Code | str:
-    """Return an old value in new syntax; only its strings differ.
-
-    Raises ClassAdSyntaxError for a text that must be parsed for that, and is invalid.
-    """
+    """Return an old value in new syntax. Raises ClassAdSyntaxError for an invalid text that must be parsed."""
     if "\\" not in text and "'" not in text and not _ADJACENT.search(text):
         return text
     if _COMMENT_OR_NAME.search(_OLD_STRING.sub(_empty_string, text)) or _ADJACENT.search(text):

@@ -304,10 +304,7 @@ def read_pieces(
 
 
 class _Walk:
-    """Walks through a text from ad to ad.
-
-    ``junk_line`` is the line of the last fault between ads, if no ad has followed it.
-    """
+    """Walks through a text from ad to ad; ``junk_line`` is that of the last fault if no ad has followed it."""
 
     def __init__(self, feed: Feed, syntax: Syntax, report: Report | None, *, tolerant: bool) -> None:
         self.junk_line = 0

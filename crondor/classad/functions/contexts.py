@@ -120,10 +120,7 @@ def _unparse(call: CallArguments) -> Run:
 
 
 def _dereferenced(state: EvaluationState, node: Reference, scope: Run | None) -> tuple[AdValue, Code] | None:
-    """Return what a reference refers to.
-
-    Like HTCondor, continue in the ad where it was found, or in the last one searched.
-    """
+    """Return what a reference refers to; as in HTCondor, go on in the ad where it was found, or the last searched."""
     name = lower(node.name)
     start = state.cur
     if scope is not None:

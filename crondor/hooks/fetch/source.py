@@ -238,10 +238,7 @@ def _is_free(run: RunRecord | None) -> bool:
 
 
 def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:
-    """Record the unreported end of the slot's runs: their hooks were killed, or never ran.
-
-    A later report still counts.
-    """
+    """Record the unreported end of a slot's runs, whose hooks were killed or never ran; a later report still counts."""
     name = _text(slot, "Name")
     if slot is None or not name or not has_ended(slot):
         return

@@ -233,10 +233,7 @@ class Requests:
     """The requests to a session; ``bell`` is a descriptor that is readable after a request, None without one."""
 
     def __init__(self, folder: Path) -> None:
-        """Make their folder, and delete unclaimed answers.
-
-        Raises Untrusted for a folder that another user could change, and OSError.
-        """
+        """Make the folder; delete unclaimed answers. Raises OSError, Untrusted if another user could change it."""
         self._folder = folder / FOLDER
         make_folder(self._folder)
         for left in self._folder.glob(f"*{_ANSWERED}"):

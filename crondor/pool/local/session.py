@@ -509,10 +509,7 @@ def log_path(ad: ClassAd) -> str | None:
 
 
 def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return the answer of the session of a queue's folder to a request, None if no session read it.
-
-    Raises CrondorError.
-    """
+    """Return the answer of the session of a queue's folder, None if none read the request. Raises CrondorError."""
     marker = folder / MARKER
     if not is_there(marker):
         return None

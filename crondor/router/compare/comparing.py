@@ -45,10 +45,7 @@ _OF_ROUTER = (
 
 
 def listed_changes(old: RoutingTable, new: RoutingTable, called: Renames = UNCHANGED) -> RouteListChange:
-    """Return the routes added and removed, those that are newly rejected, and the order if it changed.
-
-    ``called`` are the renamed routes.
-    """
+    """Return the routes added, removed, newly rejected, and a changed order; ``called`` are the renamed routes."""
     found = difference(old, new)
     were = {lower(each.name) for each in old.rejected}
     rejected = [

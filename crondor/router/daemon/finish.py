@@ -130,10 +130,7 @@ def _has_failed(context: RouterContext, job: RoutedJob) -> bool:
 
 
 def finish(context: RouterContext, job: RoutedJob) -> None:
-    """Remove the copy unless it has completed, give the source back, and count the outcome.
-
-    HTCondor: JobRouter::FinishCleanupJob.
-    """
+    """Remove an uncompleted copy, give the source back, count the outcome (JobRouter::FinishCleanupJob)."""
     if job.state is not RoutedState.CLEANUP:
         return
     if job.copy is not None:

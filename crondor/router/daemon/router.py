@@ -355,10 +355,7 @@ class Router:
                 job.hook = None
 
     def why(self, job: JobId) -> Because:
-        """Return why a job is not given to a route now, according to the counts of the last poll.
-
-        Raises what the schedd raises.
-        """
+        """Return why a job gets no route now, by the counts of the last poll. Raises what the schedd raises."""
         return because(self._context, self.jobs, job, live(self._sources.schedd, job))
 
     def summary(self) -> Counter[tuple[RouteReason, str]]:

@@ -151,10 +151,7 @@ class Reach:
 
 
 def copy_bytes(source: int, target: int, most: int) -> int:
-    """Copy the contents of an open file to another, and return the bytes copied. Raises ValueError beyond ``most``.
-
-    Raises OSError.
-    """
+    """Copy an open file to another, and return the size. Raises ValueError beyond ``most``, and OSError."""
     done = 0
     while chunk := os.read(source, CHUNK):
         done += len(chunk)

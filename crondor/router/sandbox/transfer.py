@@ -491,10 +491,7 @@ def _filled(reach: Reach, item: SandboxItem, target: str, mode: int, owner: tupl
 
 
 def _give(part: Path, folders: Sequence[SandboxItem], owner: tuple[int, int] | None) -> None:
-    """Set the modes of the folders and give them away, the outermost last: until then nobody else can enter.
-
-    Raises OSError.
-    """
+    """Set the folders' modes and give them away, outermost last: until then nobody else enters. Raises OSError."""
     for item in reversed(folders):
         os.chmod(f"{part}/{item.target}", item.mode | 0o700)  # noqa: PTH101 - paths are texts here
     for folder, _, _ in os.walk(part, topdown=False):

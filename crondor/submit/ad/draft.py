@@ -195,10 +195,7 @@ class ClusterAd:
 
 
 class Draft:
-    """The ad of one job while its parts are set; all faults are collected.
-
-    ``process`` is its ProcId; ``folder`` is its Iwd, empty if unknown.
-    """
+    """One job's ad in the making, and all its faults; ``process``: ProcId; ``folder``: Iwd, empty if unknown."""
 
     def __init__(
         self,

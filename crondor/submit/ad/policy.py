@@ -198,10 +198,7 @@ def _wrapped(text: str) -> str | None:
 
 
 def set_limits(draft: Draft) -> None:
-    """Set ConcurrencyLimits: a list of names, sorted in lower case, or an expression.
-
-    HTCondor: SubmitHash::SetConcurrencyLimits.
-    """
+    """Set ConcurrencyLimits: sorted lower-case names, or an expression (SubmitHash::SetConcurrencyLimits)."""
     text, expression = draft.command("concurrency_limits"), draft.command("concurrency_limits_expr")
     if text is None:
         draft.copy_expression("ConcurrencyLimits", "concurrency_limits_expr")

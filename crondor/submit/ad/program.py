@@ -533,10 +533,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _pair(entry: str) -> tuple[str, str | None]:
-    """Return a variable and its value, None for a $$() macro that the machine replaces.
-
-    HTCondor: Env::SetEnvWithErrorMessage.
-    """
+    """Return a variable and its value, None for a $$() macro the machine replaces (Env::SetEnvWithErrorMessage)."""
     name, sign, value = entry.partition("=")
     if not sign and "$$" in entry:
         return entry, None
