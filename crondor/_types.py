@@ -66,10 +66,7 @@ Kept = TypeVar("Kept")
 
 
 class Memory(Generic[Kept]):
-    """Cached answers to questions that depend only on their key.
-
-    Entries unused in two consecutive turns are dropped, so it holds no more than two turns needed.
-    """
+    """Cached answers to questions of their key alone; those unused in two consecutive turns are dropped."""
 
     def __init__(self) -> None:
         self._about: Hashable = None

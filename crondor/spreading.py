@@ -467,10 +467,7 @@ def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool 
 
 
 def _better(place: _Place, load: Load, calm: int) -> Iterator[Cycle]:
-    """Yield the minutes that are better than the present one: calm ones from the name's own on, then the best first.
-
-    The jobs are not in the load.
-    """
+    """Yield better minutes for jobs that are not in the load: calm ones from the name's own on, then the best first."""
     weights = _Weights(load)
     now = weights.all_of(place, place.now)
     for cycle in place.offered:

@@ -119,10 +119,7 @@ class Configuration:
         return knob.text or None if knob is not None else None
 
     def string(self, name: str, default: str | None = None) -> str | None:
-        """Return the text of a knob with its macros replaced, the default if the result is empty (param).
-
-        Raises InvalidConfig if the macros cannot be replaced.
-        """
+        """Return a knob's text with macros replaced, the default if empty (param). Raises InvalidConfig if it fails."""
         knob = self.find(name)
         if knob is None:
             return default

@@ -101,16 +101,14 @@ def count(ad: Attributes, name: str) -> int:
     return found if found is not None and found > 0 else 0
 
 
-def exact_integer(
-    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
-) -> int | None:
+def exact_integer(ad: Attributes, name: str, context: Context = _CONTEXT) -> int | None:
     """Return an integer that is one: a real or a boolean counts as missing (``ClassAd::EvaluateAttrInt``).
 
     HTCondor's job router reads the statuses, codes and counters of its jobs like this
     (src/condor_job_router/JobRouter.cpp, VanillaToGrid.cpp); so must a later query of a schedd for ``Name =?= number``,
     which a real never equals.
     """
-    return exact_integer_of(value(ad, name, context, target))
+    return exact_integer_of(value(ad, name, context))
 
 
 def exact_integer_of(found: object) -> int | None:
@@ -135,14 +133,9 @@ def number(
     return number_of(value(ad, name, context, target))
 
 
-def finite(
-    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
-) -> int | float | None:
-    """Return a number usable for sums and dates: one beyond 64 bits, or NaN, counts as missing.
-
-    HTCondor's tools print ``inf`` for it, or an invalid date.
-    """
-    found = number(ad, name, context, target)
+def finite(ad: Attributes, name: str, context: Context = _CONTEXT) -> int | float | None:
+    """Return a number usable for sums and dates, None beyond 64 bits or for NaN (``inf`` in HTCondor's tools)."""
+    found = number(ad, name, context)
     return found if found is not None and abs(found) < _FAR else None
 
 
@@ -159,14 +152,12 @@ def boolean(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attr
     return boolean_of(value(ad, name, context, target))
 
 
-def exact_boolean(
-    ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
-) -> bool | None:
+def exact_boolean(ad: Attributes, name: str) -> bool | None:
     """Return a boolean that is one: a number counts as missing (``ClassAd::EvaluateAttrBool``).
 
     HTCondor's job router reads HoldCopiedFromTargetJob like this (src/condor_job_router/VanillaToGrid.cpp).
     """
-    found = value(ad, name, context, target)
+    found = value(ad, name)
     return found if found.__class__ is bool else None
 
 

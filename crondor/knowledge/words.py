@@ -73,10 +73,7 @@ class Attribute(NamedTuple):
 
 
 class AttributeTable(Made):
-    """The attributes of one type of ad; names are looked up ignoring case.
-
-    An attribute is made from its row when needed: a description uses few of hundreds.
-    """
+    """The attributes of a type of ad, ignoring case; one is made when needed, as a description uses few of hundreds."""
 
     def __init__(self, table: Iterable[str]) -> None:
         """Take the rows: name, type and sentence."""
@@ -228,10 +225,7 @@ class SubmitCommand(NamedTuple):
 
 
 class CommandTable(Made):
-    """The commands of all releases; names are looked up ignoring case.
-
-    A command is made from its row when needed: a description uses few of hundreds.
-    """
+    """The commands of all releases, ignoring case; one is made when needed, as a description uses few of hundreds."""
 
     def __init__(self, table: Iterable[str]) -> None:
         """Take the rows; for a repeated name the first is found."""

@@ -172,10 +172,7 @@ COMMENT_RULES: tuple[Rule[Silence], ...] = (unused_ignore, bad_ignore)
 
 
 class CheckReport(NamedTuple):
-    """The findings of one description in the order of its lines, and those silenced by comments.
-
-    ``included`` are the other files that were read for it.
-    """
+    """A description's findings in line order, and the silenced ones; ``included`` are the other files read for it."""
 
     source: Source
     findings: tuple[Finding, ...]

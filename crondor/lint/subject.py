@@ -205,10 +205,7 @@ class CheckedJob:
         return None if self.manual.schedule is None else JobTimes(self.manual.schedule, requirements_of(self.values))
 
     def gap_within(self, limit: int) -> int | None:
-        """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.
-
-        None also for a job without cron fields or without runs.
-        """
+        """Return the shortest time between two runs (s) up to ``limit``, else None, as without cron fields or runs."""
         recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
         if recurrence is None or recurrence.wall_clock.never:
             return None

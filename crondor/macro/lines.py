@@ -113,10 +113,7 @@ class LineReader:
         return self._at
 
     def statement(self) -> LogicalLine | None:
-        """Return the next line that is neither blank nor a comment, None at the end of the text.
-
-        A backslash at the end of a comment does not continue it.
-        """
+        """Return the next line with content, None at the end; a comment is not continued by a backslash."""
         size = len(self._source.text)
         while self._at < size:
             begin = self._at

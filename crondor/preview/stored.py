@@ -30,9 +30,7 @@ class StoredJobs(NamedTuple):
         return self.admission.after
 
 
-def stored_jobs(
-    file: SubmitFile, access_point: AccessPoint, now: int, *, cluster: int = 1
-) -> tuple[list[StoredJobs], list[Diagnostic]]:
+def stored_jobs(file: SubmitFile, access_point: AccessPoint, now: int) -> tuple[list[StoredJobs], list[Diagnostic]]:
     """Return the jobs of a file that is submitted at ``now`` (epoch seconds), and the changes by transforms.
 
     Raises InvalidSubmit if condor_submit refuses them, CrondorError if the access point does.
@@ -42,7 +40,7 @@ def stored_jobs(
         raise CrondorError(_refused(limit, next((queue.span for queue in file.queues if queue.jobs), None)))
     knobs, host = access_point.submit_knobs, file.host
     who = Submitter(host.user, knobs.get("uid_domain") or host.uid_domain, now)
-    made = job_ads(file, config=knobs, in_order=True, limit=MOST_JOBS, cluster=cluster)
+    made = job_ads(file, config=knobs, in_order=True, limit=MOST_JOBS)
     found: list[StoredJobs] = []
     said: dict[Diagnostic, None] = {}
     for sent in sent_jobs(made, who, file.job_count):

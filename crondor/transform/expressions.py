@@ -74,10 +74,7 @@ def why_not(text: str, *, old: bool = True, open_choice: bool = False) -> Diagno
 
 
 class Evaluation:
-    """An expression that is evaluated in many similar ads.
-
-    If its value depends only on some literal attributes of the ad, it is cached by the texts of these.
-    """
+    """An expression evaluated in many similar ads, cached by literal attributes if these alone decide its value."""
 
     __slots__ = ("_code", "_known", "_names")
 

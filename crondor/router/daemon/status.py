@@ -96,10 +96,7 @@ def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad:
 def summed(
     position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]
 ) -> Counter[tuple[RouteReason, str]]:
-    """Return the number of jobs of a queue per reason and first route concerned.
-
-    Jobs that match the same routes and are equally ready are evaluated once.
-    """
+    """Return the number of a queue's jobs per reason and first route concerned; equivalent jobs are evaluated once."""
     matcher, context = Matcher(position.table, position.options.owner), position.context
     clusters, route_state = matcher.clusters, position.ledger.route_state
     accepting = sum(1 << at for at, route in enumerate(position.table.routes) if route_state.limit(route) is None)

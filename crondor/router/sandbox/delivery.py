@@ -500,10 +500,7 @@ class FileDelivery:
         self._sweep_due = 0
 
     def tick(self, now: int) -> None:
-        """Do the work due at a poll: refresh tokens; at first and each hour, delete leftovers of processes and jobs.
-
-        Raises what the schedd raises.
-        """
+        """Do a poll's work: refresh tokens; at first and hourly, delete leftovers. Raises what the schedd raises."""
         if self._tokens is not None:
             self._tokens.tick(now)
         if now < self._sweep_due:
