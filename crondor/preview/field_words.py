@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from crondor.calendar import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
+from crondor.compile.days import listed
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
 from crondor.diagnostics import printable, shortened
 from crondor.recurrence import Arm, FieldMatch, Why
@@ -114,7 +115,7 @@ def _taken(spec: CronSpec, why: Why) -> str:
     by = decided_by(spec)
     restricted = [f.title for f in (MINUTE, HOUR, MONTH) if spec.bits[f.index] != f.full]
     fields = (
-        f"{_listed(restricted)} {'matches' if len(restricted) == 1 else 'match'} the time, and " if restricted else ""
+        f"{listed(restricted)} {'matches' if len(restricted) == 1 else 'match'} the time, and " if restricted else ""
     )
     if why.arm is Arm.EVERY_DAY:
         return f"{fields}every day matches" if fields else "every minute of every day matches"
@@ -123,7 +124,3 @@ def _taken(spec: CronSpec, why: Why) -> str:
     other = "day of week" if why.arm is Arm.DAY_OF_MONTH else "day of month"
     enough = f", which is enough though the {other} does not" if by is DecidedBy.EITHER else ""
     return f"{fields}the {why.arm.value} names the day{enough}"
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crondor._types import Made
@@ -307,7 +307,10 @@ class TransformFacts(Made):
         return hash(self.version)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _made, self._made_of()
+        how = partial(
+            TransformFacts, environ=self.environ, context=self.context, files=self.files, version=self.version
+        )
+        return how, (self.knobs,)
 
     def at(self, context: Context) -> TransformFacts:
         """Return the same facts with another clock."""
@@ -320,16 +323,6 @@ class TransformFacts(Made):
     def defaults(self, *, iterates: bool) -> Mapping[str, str]:
         """Return the macros that HTCondor provides, which differ if the transform iterates."""
         return self._iterating if iterates else _BASIC
-
-
-def _made(
-    knobs: Mapping[str, str],
-    environ: Mapping[str, str] | None,
-    context: Context,
-    files: Files | None,
-    version: tuple[int, int, int],
-) -> TransformFacts:
-    return TransformFacts(knobs, environ=environ, context=context, files=files, version=version)
 
 
 NOTHING = TransformFacts()

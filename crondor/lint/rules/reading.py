@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -147,7 +146,7 @@ def unlike(file: CheckedFile) -> Iterator[RuleHit]:
     said = "has a run that no job has" if first in proof.lost else "has no run when a job has one"
     many = len(proof.lost) + len(proof.wrong)
     more = f" ({many} such times until {_day(zone, proof.until)})" if many > 1 else ""
-    message = f"the jobs do not follow the schedule: on {_moment(zone, first)} it {said}{more}"
+    message = f"the jobs do not follow the schedule: on {zone.moment(first):%Y-%m-%d %H:%M} it {said}{more}"
     yield RuleHit(message, file.own_schedule.line, "compile again: crondor compile --write FILE")
 
 
@@ -202,8 +201,3 @@ def _proof(file: CheckedFile) -> Proof | None:
 
 def _day(zone: Zone, instant: int) -> str:
     return f"{zone.moment(instant):%Y-%m-%d}"
-
-
-def _moment(zone: Zone, instant: int) -> str:
-    at: datetime = zone.moment(instant)
-    return f"{at:%Y-%m-%d %H:%M}"
