@@ -273,10 +273,7 @@ class Answer(Enum):
 
 
 class SubmitRequirement(NamedTuple):
-    """A requirement.
-
-    ``reason`` gives the message of a refusal; with ``is_warning`` the job is accepted nevertheless.
-    """
+    """A requirement: ``reason`` gives a refusal's message; with ``is_warning`` the job is accepted all the same."""
 
     name: str
     expression: Expression

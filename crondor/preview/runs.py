@@ -90,10 +90,7 @@ class Runs:
             self.is_cut = len(self.times) == most
 
     def _take(self, times: Iterable[int], most: int | None, free: int) -> bool:
-        """Take a schedd's answers; ``free`` retries that follow another do not count.
-
-        Return whether there are ``most``.
-        """
+        """Take answers of a schedd, return whether there are ``most``; ``free`` retries after another do not count."""
         before: int | None = None
         taken = 0
         for time in times:

@@ -261,10 +261,7 @@ class _Maker:
 
 
 def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -> ClassAd:
-    """Return the plainest job of a queue, with texts of attributes added; None removes one.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Return the plainest job of a queue, with texts of attributes set or (None) removed. Raises ClassAdSyntaxError."""
     ad = _PLAINEST.copy()
     ad.set_text("ClusterId", str(number))
     for name, text in (chosen or {}).items():

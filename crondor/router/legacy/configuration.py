@@ -264,10 +264,7 @@ def _variables_around(table: LegacyTable) -> frozenset[str]:
 
 
 def _transforms(table: LegacyTable, found: list[Diagnostic]) -> Iterator[NewRoute]:
-    """Yield the knobs JOB_TRANSFORM_<name> that are ClassAds, converted.
-
-    HTCondor: JobTransforms::initAndReconfig, up to 25.7.
-    """
+    """Yield the ClassAd knobs JOB_TRANSFORM_<name>, converted (JobTransforms::initAndReconfig, up to 25.7)."""
     configuration = table.configuration
     knobs = RouterKnobs(configuration)
     for key, knob in configuration.knobs.items():
