@@ -399,17 +399,19 @@ def whole(line: str) -> Whole:
 
 
 def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
-    """Print lines like ``say``; whole lines are not broken."""
+    """Print lines like ``say``, many at once; whole lines are not broken. Lines before an exception are printed."""
     waiting: list[str] = []
     size = 0
-    for line in lines:
-        waiting.append(line)
-        size += len(line) + 1
-        if size >= _PIECE:
+    try:
+        for line in lines:
+            waiting.append(line)
+            size += len(line) + 1
+            if size >= _PIECE:
+                some, waiting, size = waiting, [], 0
+                _say_lines(some, fits=fits)
+    finally:
+        if waiting:
             _say_lines(waiting, fits=fits)
-            waiting, size = [], 0
-    if waiting:
-        _say_lines(waiting, fits=fits)
 
 
 def _say_lines(lines: list[str], *, fits: bool) -> None:

@@ -15,7 +15,7 @@ from crondor.router.match.matcher import Judged, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import sharing_options
-from crondor_cli.kit.screen import emit, say, usage
+from crondor_cli.kit.screen import echo_lines, emit, say, usage
 from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options, judged_data
 
@@ -110,8 +110,11 @@ def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain:
         if form == "json":
             echo_json(_found(asking, search))
             return
-        for text in (_long if form == "long" else _table)(asking, search):
-            emit(text, nl=True) if form == "long" else say(text)
+        if form == "long":
+            for line in _long(asking, search):
+                emit(line, nl=True)
+        else:
+            echo_lines(_table(asking, search))
 
 
 def _counted(asking: Asking, judged: Iterable[Judged[NearAd | None]]) -> Iterator[Judged[NearAd | None]]:
