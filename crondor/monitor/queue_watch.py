@@ -276,6 +276,7 @@ class QueueWatch:
         self._jobs: dict[JobId, JobWatch] = {}  # those that are not at rest
         self._resting: dict[JobId, RestingJob] = {}
         self._gone: dict[JobId, JobWatch] = {}
+        self._news: list[DueRun] = []  # of a look that failed
 
     def __len__(self) -> int:
         """Return the number of watched jobs, including jobs that have left with a due time to come."""
@@ -307,7 +308,7 @@ class QueueWatch:
         for ad in left:
             self._remember(job_id(ad))
             self._take(ad, now, {}, logged)
-        runs: list[DueRun] = []
+        runs = self._news
         for each in ads:
             watch = self._take(each, now, here, logged)
             if watch is not None:  # one after the other, so that few are awake at the same time
@@ -321,7 +322,7 @@ class QueueWatch:
         late = sum(run.verdict is Verdict.LATE for watch in awake for run in watch.said)
         late += sum(each.late for each in self._resting.values())
         self._forget(now)
-        self._looked = now
+        self._looked, self._news = now, []
         jobs = (self._resting.get(job) or self._jobs[job].standing for job in here)
         return Look(now, runs, Standings(self.name, [each for each in jobs if each is not None]), late)
 

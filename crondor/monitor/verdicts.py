@@ -234,6 +234,7 @@ def is_named(times: JobTimes, time: int) -> bool:
 _MOST_EVENTS: Final = 64  # entries of each kind stored for a job
 _MOST_AT_ONCE: Final = 10_000  # entries accepted before pruning
 _MOST_AT_REST: Final = 8, 4  # turns of a job that waits for its next due time, and entries of the other kinds
+_MOST_OF_RUN: Final = 4  # turns from a start to its end
 _SAME: Final = 2  # seconds by which two records of one start may differ
 _ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason without on_exit_hold_reason
 CLOCKS: Final = 2
@@ -323,10 +324,11 @@ class JobHistory:
     def packed(self, *, is_whole: bool) -> tuple[object, ...]:
         """Return the history as values that JSON has; the last run is enough if each later due time is ahead."""
         most, others = (_MOST_EVENTS, _MOST_EVENTS) if is_whole else _MOST_AT_REST
-        turns = [
-            (turn.time, _NUMBERS[turn.condition], *(turn[2:] if turn[2:] != _PLAIN else ()))
-            for turn in self._turns[-most:]
-        ]
+        older, kept = self._turns[:-most], self._turns[-most:]
+        if older and self._starts:  # the turns that tell how the last run ended, however long ago
+            begin = max(0, self._index_after(self._starts[-1]) - 1)
+            kept = older[begin : begin + _MOST_OF_RUN] + kept
+        turns = [(turn.time, _NUMBERS[turn.condition], *(turn[2:] if turn[2:] != _PLAIN else ())) for turn in kept]
         starts, sighted = (kept[-others:] for kept in (self._starts, self._sighted))
         return self.entered, self.success, self._seen, self._matches, turns, starts, sighted
 
@@ -489,8 +491,8 @@ class JobHistory:
         return ends[0] if ends else None
 
     def _index_after(self, start: Start) -> int:
-        """Return the index of the turn after the start of a program."""
-        past = bisect_right(self._turns, start.time + _SAME, key=_time_of)
+        """Return the index of the turn after the start of a program; past the last if it is forgotten."""
+        past = bisect_right(self._turns, start.time + _SAME, key=_time_of) or len(self._turns)
         begun = next((at for at in reversed(range(past)) if _is_begin(self._turns[at], start)), None)
         return past if begun is None else begun + 1
 

@@ -273,7 +273,7 @@ class QueueLogSchedd:
     def unread(self, which: Selection, *, anew: bool = True) -> Iterable[UnreadAd]:
         """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError.
 
-        ``anew`` false: the texts of the last answer are known, and only those that may have changed are returned. The
+        ``anew`` false: jobs that have not changed since the last answer come without a text. The
         answer holds until the next query.
         """
         self.refresh()

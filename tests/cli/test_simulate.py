@@ -201,6 +201,14 @@ def test_what_is_not_simulated_is_said(write: Write) -> None:
     assert "job.sub" in both.out
 
 
+def test_an_invalid_crontab_line_is_a_finding(write: Write) -> None:
+    """The files are simulated."""
+    file = write("executable = /bin/true", "cron_minute = 0", "queue")
+    result = simulate(file, "--crontab", "99 2 * * *", "--format", "json")
+    assert result.status == 1
+    assert (len(result.data["readings"][0]["jobs"]), len(result.data["diagnostics"])) == (1, 1)
+
+
 def test_an_invalid_schedule_is_held(write: Write) -> None:
     """As the schedd holds it."""
     found = job("--spec", write("executable = /bin/true", "cron_minute = abc", "queue"))

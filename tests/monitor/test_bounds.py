@@ -11,8 +11,12 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import pytest
+
+from crondor.classad import ClassAd
 from crondor.monitor import QueueWatch, Verdict
 from crondor.monitor.queue_watch import job_filter
+from crondor.monitor.verdicts import JobCondition, JobHistory, Start, Turn
 from crondor.schedd.protocol import Selection
 from crondor.schedd.reading import QueueLogSchedd
 from tests.monitor.made import ENTERED, SIX, MadeJob
@@ -44,6 +48,36 @@ def test_a_job_that_runs_for_ever_weighs_no_more() -> None:
         if number in {99, 499}:
             weights.append(weight(job.watch))
     assert weights[1] <= weights[0] * 1.05
+
+
+@pytest.mark.parametrize("turns", [3, 12, 100])
+def test_the_end_of_the_last_run_is_not_another_turn(turns: int) -> None:
+    """However often the job was matched and held after it, at rest and pruned."""
+    history = JobHistory()
+    history.start(Start(100))
+    for time, condition in ((100, JobCondition.RUNNING), (190, JobCondition.IDLE)):
+        history.turn(Turn(time, condition))
+    for number in range(turns):
+        history.turn(Turn(1000 + number, (JobCondition.HELD, JobCondition.IDLE)[number % 2]))
+    packed = JobHistory.unpacked(history.packed(is_whole=False))
+    assert packed.end_of(Start(100)) == history.end_of(Start(100)) == Turn(190, JobCondition.IDLE)
+    history.prune()
+    assert history.end_of(Start(100)) == (Turn(190, JobCondition.IDLE) if turns < 64 else None)
+
+
+def test_a_look_that_fails_loses_no_verdict() -> None:
+    """The next one tells it."""
+    job = MadeJob(DeferralTime=SIX)
+    gone = MadeJob(job.watch, ClusterId=99, DeferralTime=SIX + 86_400)
+    job.watch.look([job.ad, gone.ad], SIX - 10)
+    late = SIX + 7200
+
+    def fail(_: object) -> list[ClassAd]:
+        raise OSError("no history")
+
+    with pytest.raises(OSError, match="no history"):
+        job.watch.look([job.ad], late, find_left=fail)
+    assert "7.0" in {run.job for run in job.watch.look([job.ad], late + 1, find_left=lambda _: []).runs}
 
 
 def test_jobs_that_come_and_go_leave_nothing() -> None:

@@ -35,6 +35,7 @@ _NAMING: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\s,;=\"'()]+")
 _MOST_KNOWN: Final = 15
+_MOST_REMEMBERED: Final = 300
 
 _release = metadata.version
 
@@ -183,6 +184,9 @@ class _Sent:
                 files = self._tasks[number].files
                 files.answer(each.questions)
                 self._asked.update(each.questions)
+                if len(self._asked) > _MOST_REMEMBERED:
+                    for question in [question for question, _ in self._asked.most_common()][_MOST_KNOWN:]:
+                        del self._asked[question]
             else:
                 self._made[number] = each
         if answer.error is not None:

@@ -63,7 +63,12 @@ class SimulatedFiles(NamedTuple):
             for taken in PROGRESS.counted(all_taken, "reading", "files", len(paths)):
                 self._add(simulated, taken)
         if self.crontab is not None:
-            self._add(simulated, self._taken(simulated, host, FileTask("-", self._line())), is_named_alone=True)
+            try:
+                line = self._line()
+            except CrondorError as error:
+                simulated.refuse(error)
+            else:
+                self._add(simulated, self._taken(simulated, host, FileTask("-", line)), is_named_alone=True)
         simulated.check()
 
     def _taken(self, simulated: Simulated, host: SubmitHost, task: FileTask) -> TakenFile | CrondorError:

@@ -367,7 +367,8 @@ def _count(data: Mapping[str, object], name: str) -> int:
     return value
 
 
-_CHUNK: Final = 200  # jobs queried by number; for more the whole queue is
+_CHUNK: Final = 200  # jobs queried by number at once
+_SHARE: Final = 8  # of the queue, for a larger part of which all of it is queried
 _MOST_DULL: Final = 1 << 12  # kinds of jobs
 DECIDING: Final = frozenset(
     ("jobstatus", "managed", "managedmanager", "owner", "procid", "routedby", "stageinstart", "stageinfinish")
@@ -399,6 +400,7 @@ class QueueView:
         self.compare(())
         self._missed: dict[JobId, None] = {}
         self._gone: dict[JobId, None] = {}
+        self._size = 0
 
     def compare(self, names: Iterable[str] | None) -> None:
         """Start to compare the texts of DECIDING and more attributes (lower case); None: leave out no job."""
@@ -437,8 +439,10 @@ class QueueView:
             if change.kind is ChangeKind.DESTROYED:
                 self._missed.pop(change.job, None)
                 self._gone[change.job] = None
+                self._size -= 1
                 continue
             self._gone.pop(change.job, None)
+            self._size += change.kind is ChangeKind.CREATED
             if change.kind is ChangeKind.CREATED or DECIDING & change.attributes or self._cares(change.job):
                 self._missed[change.job] = None
         gone, missed = self._gone, self._missed
@@ -457,8 +461,9 @@ class QueueView:
                 else:
                     act(job)
             return
-        asked = Selection(jobs=tuple(missed)) if len(missed) <= _CHUNK else None
-        ads = {job_id(ad): ad for ad in self.schedd.jobs(asked)} if missed else {}
+        is_much, jobs = len(missed) > max(_CHUNK, self._size // _SHARE), tuple(missed)
+        parts = (Selection(jobs=jobs[at : at + _CHUNK]) for at in range(0, len(jobs), _CHUNK))
+        ads = {job_id(ad): ad for asked in ([None] if is_much else parts) for ad in self.schedd.jobs(asked)}
         for job in wanted:
             ad = ads.get(job) if job in missed else None
             gone.pop(job, None)
