@@ -273,8 +273,8 @@ class QueueLogSchedd:
     def unread(self, which: Selection, *, anew: bool = True) -> Iterable[UnreadAd]:
         """Return the jobs with a schedule, unparsed if all are selected. Raises QueueIO and ClassAdSyntaxError.
 
-        ``anew`` false: jobs that have not changed since the last answer come without a text. The
-        answer holds until the next query.
+        ``anew`` false: jobs that have not changed since the last answer come without a text. The answer holds until the
+        next query.
         """
         self.refresh()
         self.mirror.settle()

@@ -138,6 +138,7 @@ class ToldFiles(Files):
         return found
 
     def _resolved(self, path: str) -> str:
+        """Refuse: what the methods above do not ask for would be looked up on this machine."""
         raise NotImplementedError(f"{path} is on another machine")
 
 
@@ -184,9 +185,6 @@ class _Sent:
                 files = self._tasks[number].files
                 files.answer(each.questions)
                 self._asked.update(each.questions)
-                if len(self._asked) > _MOST_REMEMBERED:
-                    for question in [question for question, _ in self._asked.most_common()][_MOST_KNOWN:]:
-                        del self._asked[question]
             else:
                 self._made[number] = each
         if answer.error is not None:
@@ -234,6 +232,10 @@ class Cluster:
 
         def send(tasks: list[_FileTask]) -> _Sent:
             waiting[:] = [each for each in waiting if not each.done()]
+            if len(self._asked) > _MOST_REMEMBERED:
+                known = dict(self._asked.most_common(_MOST_KNOWN))
+                self._asked.clear()
+                self._asked.update(known)
             waiting.append(_Sent(tasks, submit, self._asked))
             return waiting[-1]
 
