@@ -91,6 +91,18 @@ _PLAIN: Final = tuple(name for name in TERMS if name not in ("requirements", "jo
 IS_SCHEDULED: Final = " || ".join(f'unparse({name}) != ""' for name in SCHEDULING)
 """A constraint for the jobs with a schedule, including attributes whose value is undefined."""
 
+_DATES: Final = ("EnteredCurrentStatus", "QDate", "JobCurrentStartDate", "JobCurrentStartExecutingDate")
+
+
+def may_have_changed(seconds: int) -> str:
+    """Return a constraint for jobs that are on a machine or leaving, or for which the schedd wrote a date recently.
+
+    Edits by hand, and those of a job router, are not among them.
+    """
+    rests = " && ".join(f"JobStatus =!= {status:d}" for status in (JobStatus.IDLE, JobStatus.HELD))
+    return " || ".join((rests, *(f"{name} >= time() - {seconds}" for name in _DATES)))
+
+
 _LITERAL: Final = r'(?:"[^"\\]*"|-?[0-9]+|undefined|true|false)'
 _IS_ODD: Final = re.compile(rf"^(?:{'|'.join(_PLAIN)}) *=(?! *{_LITERAL} *$)", re.MULTILINE | re.IGNORECASE).search
 
@@ -348,6 +360,16 @@ class QueueWatch:
         if resting is not None:
             self._resting[watch.job] = resting
             del self._jobs[watch.job]
+
+    def present(self) -> Iterator[JobId]:
+        """Yield the jobs of the last look that were in the queue."""
+        yield from self._resting
+        yield from (job for job, watch in self._jobs.items() if watch.history.gone is None)
+
+    def due(self, until: int) -> list[JobId]:
+        """Return those of them that may have news up to ``until`` (epoch seconds) even if nobody edits them."""
+        awake = (job for job, watch in self._jobs.items() if watch.history.gone is None)
+        return [*(job for job, resting in self._resting.items() if resting.until <= until), *awake]
 
     def knows(self, ad: UnreadAd) -> bool:
         """Return whether an ad is unchanged since the last look."""

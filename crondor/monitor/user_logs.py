@@ -58,15 +58,15 @@ class UserLogFollower:
         often written after it has left.
         """
         self._found: list[Diagnostic] = []
-        before, self._named = self._named, _by_path(map(self._log_of, ads))
+        found = list(map(self._log_of, ads))
+        before, self._named = self._named, _by_path(found)
         for path in dict.fromkeys([*before, *self._named]):
             jobs = before.get(path, _NOBODY) | self._named.get(path, _NOBODY)
             for text in self._new(path):
                 for event in read_events(text, name=path, zone=self._zone, now=now, report=self._tell):
                     if event.job in jobs:
                         yield event
-        jobs_named = set[JobId]().union(*self._named.values())
-        self._known = {job: known for job, known in self._known.items() if job in jobs_named}
+        self._known = {job: self._known[job] for job, _ in found if job in self._known}
         self._reached = {path: reached for path, reached in self._reached.items() if path in self._named}
         self.diagnostics = tuple(self._found)
 

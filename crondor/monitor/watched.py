@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from zlib import crc32
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.job.attributes import integer
+from crondor.job.attributes import JobStatus, integer
 from crondor.job.policy import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
-from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, OF_LOGS, FindLeft, may_refer
+from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, OF_LOGS, FindLeft, may_have_changed, may_refer
 from crondor.preview.jobs import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 200  # jobs queried by number at once
+_MOST_DUE = 100  # of more jobs that are due, all are queried: that costs the schedd less
+_WHOLE = 300  # seconds between queries for all jobs
+_EARLY, _AGAIN = 10, 60  # seconds before a job is due, and after a change
+_STAYS = f"JobStatus =!= {JobStatus.REMOVED:d} && JobStatus =!= {JobStatus.COMPLETED:d}"
+_IS_LEAVING = re.compile(rf"^JobStatus = [{JobStatus.REMOVED:d}{JobStatus.COMPLETED:d}]$", re.MULTILINE).search
 _MOST_LEFT = 10_000  # jobs of a history that are examined
 _SILENT = "the schedd does not answer: the other queues are watched meanwhile"
 
@@ -72,6 +80,7 @@ class _Heard:
     """The answers received before a look; None: the look queries."""
 
     ads: list[UnreadAd] | None = None
+    due: list[JobId] | None = None  # queried by number, together with changed jobs; None: all are queried
     odd: list[JobId] = field(default_factory=list)  # jobs to be queried with all attributes
     asks_odd: bool = False
     left: list[ClassAd] | None = None
@@ -127,6 +136,9 @@ class WatchedQueue:
         )
         self._histories = tuple(map(HistoryFollower, self._history_paths()))
         self._heard = _Heard()
+        self._answered = 0.0  # when the last look's jobs were received, by the monotonic clock
+        self._looked = 0  # that time (epoch seconds)
+        self._next_whole = 0.0  # when to query all jobs, by the monotonic clock; queues do it at different times
         self._leaving: dict[JobId, ClassAd] = {}  # in a history file, but still in the queue when it was read
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
 
@@ -151,8 +163,22 @@ class WatchedQueue:
             return None
         if self.schedd is None:
             self.schedd = self._open()
+        passed = int(time.monotonic() - self._answered)
+        due = self._watch.due(self._looked + passed + _EARLY)
+        if self.fault is not None or time.monotonic() >= self._next_whole or len(due) > _MOST_DUE:
+            return self._asking()
+        self._heard.due = due
+        changed = may_have_changed(passed + _AGAIN)
+        return self._asking(f"{changed} || {Selection(jobs=tuple(due)).text}" if due else changed)
+
+    def _asking(self, changed: str | None = None) -> Question:
+        """Return the query for all scheduled jobs, or for some and the number of all."""
+        schedd, chosen = _live(self.schedd), self._wanted.chosen
         names = (*LOOKED_AT, *(OF_LOGS if self._wanted.folders else ()))
-        return _live(self.schedd).asking(self._wanted.chosen.where(IS_SCHEDULED), names)
+        if changed is None:
+            self._heard.due = None
+            return schedd.asking(chosen.where(IS_SCHEDULED), names)
+        return schedd.asking(chosen.where(changed).where(IS_SCHEDULED), names, chosen.where(_STAYS).where(IS_SCHEDULED))
 
     def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
         """Process an answer; return the next query, None if the look can be made.
@@ -165,13 +191,17 @@ class WatchedQueue:
             if isinstance(answer, CrondorError):
                 raise answer
             if heard.ads is None or heard.asks_odd:
-                found = schedd.unread(answer)
+                found, rest = schedd.unread(answer), list[UnreadAd]()
                 if heard.ads is None:
+                    unchanged = self._unchanged(found, answer)
+                    if unchanged is None:
+                        return self._asking()
+                    rest = unchanged
                     heard.since = ended
                     odd = {ad.job for ad in found if not self._watch.knows(ad) and may_refer(ad.text)}
                     found = [ad for ad in found if ad.job not in odd]
                     heard.odd = sorted(odd)
-                heard.ads = sorted([*(heard.ads or ()), *found], key=lambda ad: ad.job)
+                heard.ads = sorted([*(heard.ads or ()), *found, *rest], key=lambda ad: ad.job)
                 whole, heard.odd = tuple(heard.odd[:_CHUNK]), heard.odd[_CHUNK:]
                 heard.asks_odd = bool(whole)
                 if whole:
@@ -182,6 +212,21 @@ class WatchedQueue:
         except CrondorError as error:
             heard.fault = error
         return None
+
+    def _unchanged(self, found: Sequence[UnreadAd], answer: Answer) -> list[UnreadAd] | None:
+        """Return the jobs that were not queried; None if one of them has left, so that all must be queried."""
+        if self._heard.due is None:
+            return []
+        here = {ad.job for ad in found}
+        rest = set(self._watch.present()).difference(here, self._heard.due)
+        staying = sum(not _IS_LEAVING(str(ad.text)) for ad in found)
+        if answer.done.get("total") != staying + len(rest):
+            return None
+        return [UnreadAd(job, None, partial(self._read_now, job)) for job in rest]
+
+    def _read_now(self, job: JobId) -> ClassAd | None:
+        """Return the ad of a job that has become due since the query. Raises CrondorError."""
+        return next(iter(_live(self.schedd).jobs(job)), None)
 
     def be_silent(self) -> None:
         """Record that the schedd has not answered and is no longer waited for."""
@@ -199,6 +244,10 @@ class WatchedQueue:
             self._ask_all()
         heard, self._heard = self._heard, _Heard()
         now = clock.now - heard.age
+        if heard.due is None and heard.since is not None:
+            share = 1.0 if self._next_whole else crc32(self.name.encode()) / 2**32
+            self._next_whole = heard.since + _WHOLE * share
+        self._answered, self._looked = heard.since or 0.0, now
         self.findings = heard.findings
         try:
             if heard.fault is not None:

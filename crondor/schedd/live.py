@@ -203,25 +203,35 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
     def jobs(
         self, which: Which = None, projection: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[ClassAd]:
-        """Return the ads of jobs, up to ``limit``. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
-        answer = self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit)
-        return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
+        """Return the ads of jobs, up to ``limit``, without ServerTime, the time of the answer, unless it is projected.
+
+        Raises ClassAdSyntaxError, Unreachable and ScheddError.
+        """
+        names = _names(projection)
+        answer = self._ask("query", constraint=_text(which), projection=names, limit=limit)
+        texts = answer.ads if _TIME in names else list(map(_without_time, answer.ads))
+        return sorted(self._read(Answer(texts, answer.done)), key=lambda ad: job_id(ad) or JobId(0, 0))
 
     def scheduled(self, which: Which = None) -> Scheduled:
         """Return the jobs with a schedule. Raises as jobs does."""
         return scheduled_among(self.jobs(which), Selection.of(which))
 
-    def asking(self, which: Which = None, projection: Iterable[str] | None = None) -> Question:
+    def asking(
+        self, which: Which = None, projection: Iterable[str] | None = None, total: Selection | None = None
+    ) -> Question:
         """Return a query for jobs, which any thread may run, one at a time; its answer is parsed separately.
 
-        This allows several schedds to be queried at once. Raises ClassAdSyntaxError.
+        This allows several schedds to be queried at once. ``total``: also count these jobs (``done["total"]``). Raises
+        ClassAdSyntaxError.
         """
-        return partial(self._ask, "query", constraint=_text(which), projection=_names(projection), limit=None)
+        names, counted = _names(projection), None if total is None else _text(total)
+        return partial(self._ask, "query", constraint=_text(which), projection=names, limit=None, total=counted)
 
     def unread(self, answer: Answer) -> list[UnreadAd]:
         """Return the jobs of an answer, in order."""
         self.diagnostics = ()
-        ads = (UnreadAd(job, text, partial(self._read_one, text)) for text in answer.ads if (job := _job_of(text)))
+        texts = map(_without_time, answer.ads)
+        ads = (UnreadAd(job, text, partial(self._read_one, text)) for text in texts if (job := _job_of(text)))
         return sorted(ads, key=lambda ad: ad.job)
 
     def _read_one(self, text: str) -> ClassAd | None:
@@ -458,6 +468,8 @@ def _names(projection: Iterable[str] | None) -> list[str]:
 
 
 _ID: Final = re.compile(r"^ClusterId *= *([1-9][0-9]{0,9})$", re.MULTILINE | re.IGNORECASE).search
+_TIME: Final = "ServerTime"  # a schedd adds it to every ad
+_without_time: Final = partial(re.compile(rf"^{_TIME} = [0-9]+\n?", re.MULTILINE).sub, "", count=1)
 _PROC: Final = re.compile(r"^ProcId *= *([0-9]{1,10})$", re.MULTILINE | re.IGNORECASE).search
 _MOST_FAULTS: Final = 100
 
@@ -598,12 +610,12 @@ def _access(schedd: LiveSchedd, level: str) -> Access:
 
 def _asked_a_job(found: Connection, schedd: LiveSchedd, zone: tzinfo, clock: Callable[[], int]) -> Connection:
     """Query one job, for which the schedd evaluates its clock and zone."""
-    ads = schedd.jobs(None, ["ServerTime"], limit=1)
+    ads = schedd.jobs(None, [_TIME], limit=1)
     job = job_id(ads[0]) if ads else None
     if job is None:
         return found
     now = clock()
-    theirs = attributes.integer(ads[0], "ServerTime")
+    theirs = attributes.integer(ads[0], _TIME)
     year = datetime.fromtimestamp(now, timezone.utc).year
     seasons = (int(datetime(year, month, 1, 12, tzinfo=timezone.utc).timestamp()) for month in (1, 7))
     one = Selection(jobs=(job,))

@@ -106,9 +106,14 @@ class Worker:
         return {name: str(found[name]) for name in request["names"] if name in found}
 
     def do_query(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Send the jobs of a constraint, up to a limit."""
+        """Send the jobs of a constraint, up to a limit, and return the number of jobs of another one (``total``)."""
         limit = {} if request.get("limit") is None else {"limit": request["limit"]}
-        return self._send_ads(self._schedd.query(request["constraint"], request["projection"], **limit))
+        done = self._send_ads(self._schedd.query(request["constraint"], request["projection"], **limit))
+        if request.get("total") is None:
+            return done
+        only = self._bindings.QueryOpts.SummaryOnly
+        (summary,) = self._schedd.query(request["total"], ["ClusterId"], opts=only)
+        return {"total": int(summary["Jobs"])}
 
     def do_history(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send the jobs that have left."""

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timezone
 from pathlib import Path
+from random import Random
 from time import monotonic
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.monitor.watched import Wanted, WatchedQueue
 from crondor.schedd.live import LiveSchedd
@@ -77,7 +81,7 @@ def test_of_jobs_that_have_left_the_history_is_asked(queue: WatchedQueue, stand_
     asked(queue)
     queue.look(clock(SIX + 120))
     leave(stand_in, JobStatus="3", EnteredCurrentStatus=str(SIX + 200), RemoveReason='"because"')
-    assert asked(queue) == 2
+    assert asked(queue) == 3  # changed jobs, then all, then the history
     look = queue.look(clock(SIX + HOUR + 120))
     assert look is not None
     assert [(run.verdict.value, run.detail) for run in look.runs] == [("lost", "because")]
@@ -106,6 +110,75 @@ def test_a_fault_is_that_of_the_look(queue: WatchedQueue, stand_in: StandIn) -> 
     assert (queue.fault, queue.seconds >= 20.0) == (fault, True)
     assert queue.look(clock(SIX)) is not None
     assert queue.fault is None
+
+
+class TestChanges:
+    """A queue that asks for changes only, and one that asks for all jobs each time, of one schedd."""
+
+    JOBS = 6
+
+    def test_both_say_the_same(self, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Over random runs, holds, removals, submissions and minutes, each change written as a schedd writes it."""
+        rng, now = Random(35), SIX  # noqa: S311 - which jobs change, no secret
+        moment = SimpleNamespace(monotonic=lambda: float(now))
+        monkeypatch.setattr("crondor.monitor.watched.time", moment)
+        with LiveSchedd(timeout=PATIENCE, environment=stand_in.environment) as schedd:
+            opts = QueueOptions(None, live=True)
+            wanted = Wanted(opts, Selection.of(None), None, None, 60, None, (), ())
+            part, whole = (WatchedQueue("one", wanted, clock(SIX), lambda: schedd) for _ in range(2))
+            few = 0
+            for _ in range(self.JOBS):
+                stand_in.add(self.made(rng, now))
+            for _ in range(400):
+                now += rng.choice((7, 10, 30, 90, 700))
+                state = {**stand_in.read(), "now": now, "calls": []}
+                stand_in.write(state)
+                for key in list(state["jobs"]):
+                    if rng.random() < 0.1:
+                        self.change(state, key, now, rng)
+                stand_in.write(state)
+                if rng.random() < 0.1:
+                    stand_in.add(self.made(rng, now))
+                whole._next_whole = 0.0
+                looks = []
+                for queue in (whole, part):
+                    count = 0
+                    question = queue.ask()
+                    while question is not None:
+                        answer = question()
+                        count += len(answer.ads)
+                        question = queue.hear(answer, now, now)
+                    if queue is part:
+                        few += count < len(state["jobs"])
+                    calls = stand_in.read()["calls"]
+                    looks.append(queue.look(clock(now)))
+                    assert stand_in.read()["calls"] == calls  # what is due was asked for, together
+                assert looks[0] is not None
+                assert looks[1] is not None
+                assert looks[0].runs == looks[1].runs
+                assert list(looks[0].jobs) == list(looks[1].jobs)
+                assert looks[0].late == looks[1].late
+            assert few > 100
+
+    @staticmethod
+    def made(rng: Random, now: int) -> ClassAd:
+        """Return a job that runs at some minutes, or once."""
+        made = MadeJob(ClusterId=None, ProcId=None, QDate=now, EnteredCurrentStatus=now)
+        if rng.random() < 0.3:
+            return made.set(CronMinute=None, DeferralTime=now + rng.randrange(2000)).ad
+        return made.set(CronMinute=rng.choice(("0", "*/7", "30"))).ad
+
+    @staticmethod
+    def change(state: dict[str, Any], key: str, now: int, rng: Random) -> None:
+        """Start, end, hold, release or remove a job, as a schedd does."""
+        ad = state["jobs"][key]
+        status = rng.choice({"1": "253", "2": "1543", "5": "13"}[ad["JobStatus"]])
+        ad |= {"LastJobStatus": ad["JobStatus"], "JobStatus": status, "EnteredCurrentStatus": str(now)}
+        if status == "2":
+            ad |= {"JobCurrentStartDate": str(now), "JobCurrentStartExecutingDate": str(now + 1)}
+            ad["NumJobStarts"] = str(int(ad["NumJobStarts"]) + 1)
+        if status in "34":
+            state["history"].append(state["jobs"].pop(key))
 
 
 def test_findings_are_said_once_and_not_kept_for_ever(

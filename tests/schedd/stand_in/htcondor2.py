@@ -30,6 +30,13 @@ class HTCondorException(Exception):
     """What the bindings raise."""
 
 
+class QueryOpts(Enum):
+    """How a query is answered."""
+
+    Default = 0
+    SummaryOnly = 0x10
+
+
 class JobAction(Enum):
     """What act does."""
 
@@ -130,13 +137,22 @@ class Schedd:
             raise HTCondorException("Unable to locate local daemon.")
 
     def query(
-        self, constraint: str = "true", projection: list[str] | None = None, _callback: object = None, limit: int = -1
+        self,
+        constraint: str = "true",
+        projection: list[str] | None = None,
+        _callback: object = None,
+        limit: int = -1,
+        opts: QueryOpts = QueryOpts.Default,
     ) -> list[Ad]:
         """Return ads with the attributes asked for; all for none. ``ahead`` is the clock's, ``offset`` the zone's."""
         state = _read("query")
         zone = timezone(timedelta(minutes=state.get("offset", 0)))
-        ads = [{**ad, "ServerTime": str(NOW + state.get("ahead", 0))} for ad in state["jobs"].values()]
-        found = [_projected(ad, projection) for ad in ads if _holds(constraint, ad, zone)]
+        now = state.get("now", NOW)
+        ads = [{**ad, "ServerTime": str(now + state.get("ahead", 0))} for ad in state["jobs"].values()]
+        names = projection and [*projection, "ServerTime"]  # a real schedd adds it to every ad
+        found = [_projected(ad, names) for ad in ads if _holds(constraint, ad, zone, now)]
+        if opts == QueryOpts.SummaryOnly:
+            return [Ad({"MyType": '"Summary"', "Jobs": str(len(found))})]
         return found if limit < 0 else found[:limit]
 
     def history(self, constraint: str, projection: list[str], match: int = -1) -> list[Ad]:
@@ -209,8 +225,8 @@ def _act(state: dict[str, Any], key: str, action: JobAction, text: str, code: st
     return "TotalSuccess"
 
 
-def _holds(constraint: str, ad: Mapping[str, str], zone: tzinfo = timezone.utc) -> bool:
-    return Expression(_new_text(constraint)).holds(ClassAd.of_texts(ad), None, Context(now=NOW, zone=zone))
+def _holds(constraint: str, ad: Mapping[str, str], zone: tzinfo = timezone.utc, now: int = NOW) -> bool:
+    return Expression(_new_text(constraint)).holds(ClassAd.of_texts(ad), None, Context(now=now, zone=zone))
 
 
 def _new_text(text: str) -> str:
