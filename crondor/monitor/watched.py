@@ -247,6 +247,7 @@ class WatchedQueue:
         if heard.due is None and heard.since is not None:
             share = 1.0 if self._next_whole else crc32(self.name.encode()) / 2**32
             self._next_whole = heard.since + _WHOLE * share
+            _live(self.schedd).close()  # the bindings never free the memory of a long answer
         self._answered, self._looked = heard.since or 0.0, now
         self.findings = heard.findings
         try:
