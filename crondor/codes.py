@@ -92,6 +92,17 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN642": ("route-limit",),
     "CRN643": ("route-expression", "route-universe", "route-macro"),
     "CRN644": ("route-grid-resource",),
+    # DAG files
+    "CRN801": ("dag-syntax", "dag-reject"),
+    "CRN802": ("dag-unknown",),
+    "CRN803": ("dag-twice",),
+    "CRN804": ("dag-file",),
+    "CRN805": ("dag-cycle",),
+    "CRN806": ("dag-recursive", "dag-limit"),
+    "CRN807": ("dag-role",),
+    "CRN808": ("dag-waits",),
+    "CRN809": ("dag-queues",),
+    "CRN810": ("dag-replaced",),
 }
 CODES: Final[Mapping[str, str]] = {kind: code for code, kinds in KINDS.items() for kind in kinds}
 

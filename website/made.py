@@ -17,6 +17,7 @@ from crondor.config import read_config
 from crondor.diagnostics import Source, render
 from crondor.knowledge import Release
 from crondor.lint import CheckSettings, Finding, check_submit, page
+from crondor.lint.dags import check_dag
 from crondor.lint.routes import check_routes
 from crondor.lint.rule import Rule
 from crondor.macro.files import Files
@@ -24,7 +25,7 @@ from crondor.router.table.loading import KNOBS
 from crondor.submit import read_submit
 
 _NOW = 1_795_305_600  # Sun 2026-11-22
-_BLOCK = re.compile(r"^```(submit|condor)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(submit|condor|dag)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CONFIG = re.compile(r"^```config\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TARGET = re.compile(r"^With `--target (\S+)`:$", re.MULTILINE)
 _FIXES = {None: "none", True: "`--fix` applies it", False: "`--fix --unsafe` applies it"}
@@ -54,7 +55,11 @@ def example_of(code: str, text: str) -> Finding | None:
     if block is None:
         return None
     found: Iterable[Finding]
-    if block[1] == "condor":
+    if block[1] == "dag":
+        files = Files((), base=".")
+        reports = check_dag(Source(block[2], "x.dag"), _settings(text), files, lambda source, _: read_submit(source))
+        found = chain.from_iterable(report.findings for report in reports)
+    elif block[1] == "condor":
         reports = check_routes(read_config(Source(block[2], "routes.conf"))).reports
         found = chain.from_iterable(report.findings for report in reports)
     else:

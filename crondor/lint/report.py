@@ -12,7 +12,9 @@ from typing import Annotated, NamedTuple, TypedDict
 from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
 from crondor.diagnostics import Severity, Source, Span, similar
 from crondor.lint.rule import Finding, Fix, Rule, RuleHit, place, rule
+from crondor.macro.files import Files
 from crondor.submit.edits import TextEdit
+from crondor.submit.facts import Variable
 
 _ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
 _CODE = re.compile(r"[A-Za-z0-9]+")
@@ -171,13 +173,25 @@ def _close(prefix: str, codes: frozenset[str]) -> str | None:
 COMMENT_RULES: tuple[Rule[Silence], ...] = (unused_ignore, bad_ignore)
 
 
+class NodeText(NamedTuple):
+    """How the description of a DAG's node is read: the files that it may name, and its variables."""
+
+    files: Files | None
+    variables: tuple[Variable, ...]
+
+
 class CheckReport(NamedTuple):
-    """A description's findings in line order, and the silenced ones; ``included`` are the other files read for it."""
+    """A description's findings in line order, and the silenced ones; ``included`` are the other files read for it.
+
+    ``node`` is that of a DAG whose description it is, None for a file of its own; ``is_dag``: it is a DAG file.
+    """
 
     source: Source
     findings: tuple[Finding, ...]
     silenced: tuple[Finding, ...] = ()
     included: tuple[Source, ...] = ()
+    node: NodeText | None = None
+    is_dag: bool = False
 
     def __repr__(self) -> str:
         """Return the name of the description, and the codes of what was found."""

@@ -12,7 +12,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.lint.fixing import Checked, Choose, Cure, Cured, Kind, cured, without_fixes
 from crondor.lint.report import COMMENT_RULES, CheckReport, report
 from crondor.lint.rule import Finding, Rule, distinct, rules_of
-from crondor.lint.rules import access_point, conditions, cron, deferral, files, names, reading, text
+from crondor.lint.rules import access_point, conditions, cron, dags, deferral, files, names, reading, text
 from crondor.lint.subject import CheckedFile, CheckMemory, CheckSettings
 from crondor.lint.values import POLICIES
 from crondor.lint.written import faults
@@ -29,8 +29,8 @@ FILE_RULES = tuple(
 )
 """Rules for a description."""
 
-RULES: dict[str, Rule[Any]] = {each.code: each for each in (*FILE_RULES, *JOB_RULES, *COMMENT_RULES)}
-"""All rules of submit descriptions, by code."""
+RULES: dict[str, Rule[Any]] = {each.code: each for each in (*FILE_RULES, *JOB_RULES, *dags.RULES, *COMMENT_RULES)}
+"""All rules of submit descriptions and DAG files, by code."""
 
 _DEAR = 100  # checks that one check counts for if it takes all its effort
 _READING = "CRN0"  # codes of reading; with such errors, or the next, the text cannot be read or submitted
@@ -108,13 +108,11 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
         yield from file_rule.findings(file)
 
 
-def offered(
-    report: CheckReport, settings: CheckSettings, choose: Choose = tuple, read: Read = read_submit
-) -> CheckReport:
-    """Return the report with only the fixes that ``fixed`` applies: the safe ones, with ``unsafe`` all that work."""
+def offered(report: CheckReport, choose: Choose, cure: Callable[[CheckReport, bool], Cured]) -> CheckReport:
+    """Return the report with only the fixes that ``cure`` applies: the safe ones, with True all that work."""
     for unsafe in (False, True):
         if any(each.fix is not None and each.fix.safe is not unsafe for each in choose(report.findings)):
-            left = fixed(report, settings, choose, unsafe=unsafe, read=read).left
+            left = cure(report, unsafe).left
             report = without_fixes(report, (each for each in left if each.fix.safe is not unsafe))
     return report
 

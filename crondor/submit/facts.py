@@ -116,6 +116,19 @@ def _unknown(key: str, what: str) -> MacroError:
     return MacroError("unknown-macro", message, "write the value out")
 
 
+class Variable(NamedTuple):
+    """A value that a DAG's VARS gives the jobs: the lower-case key (``my.x`` for ``+X``), the places of value and name.
+
+    ``is_last``: it is set after the lines of the file (APPEND), otherwise before.
+    """
+
+    key: str
+    text: str
+    value: Span
+    name: Span
+    is_last: bool
+
+
 _MOST = 100  # more faults mean that it is not a submit description
 
 

@@ -27,7 +27,16 @@ from crondor.macro.conditions import Conditions, parse_uses, template_text
 from crondor.macro.expand import is_template
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import Statement, StatementReader, Words
-from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitFindings, SubmitHost, Table
+from crondor.submit.facts import (
+    Definition,
+    InvalidSubmit,
+    Lost,
+    SubmitFacts,
+    SubmitFindings,
+    SubmitHost,
+    Table,
+    Variable,
+)
 from crondor.submit.file import SubmitFile
 from crondor.submit.jobs import JobNumbers, ListReader, Origin, QueuedItems, Scope, node_of_jobs, way_of
 
@@ -201,14 +210,15 @@ def read_submit(
     config: Mapping[str, str] | None = None,
     append: Iterable[str] = (),
     queue: str | None = None,
+    variables: Iterable[Variable] = (),
 ) -> SubmitFile:
     """Read a submit description like condor_submit 25.14; nothing is run, and no file is opened without ``files``.
 
     ``environ`` is read by $ENV(); ``now`` (epoch seconds) and ``zone`` determine $(SUBMIT_TIME), $(YEAR), $(MONTH) and
     $(DAY); ``seed`` determines $RANDOM_INTEGER() and $RANDOM_CHOICE(), the same for the same seed; ``config`` has the
     knobs of the configuration by name, of which SUBMIT_TEMPLATE_* are used; ``append`` and ``queue`` are
-    condor_submit's -append lines and -queue arguments. None means unknown: SubmitFile.groups() reports values that need
-    it.
+    condor_submit's -append lines and -queue arguments, ``variables`` are those of a DAG's node. None means unknown:
+    SubmitFile.groups() reports values that need it.
 
     Commands that HTCondor would run, and files that may not be read, are not faults: the result's ``unknown`` names
     them. Raises InvalidSubmit with all faults at once, including those of included files; UnreadableLines if the rest
@@ -217,7 +227,7 @@ def read_submit(
     expect("source", source, Source, "a Source", "write Source(text, 'job.sub')")
     facts = SubmitFacts(host, environ, now, zone, seed)
     knobs = None if config is None else {name.lower(): text for name, text in config.items()}
-    return _Reader(source, facts, files, knobs).read(tuple(append), queue)
+    return _Reader(source, facts, files, knobs, tuple(variables)).read(tuple(append), queue)
 
 
 class _Reader(StatementReader):
@@ -240,7 +250,12 @@ class _Reader(StatementReader):
     )
 
     def __init__(
-        self, source: Source, facts: SubmitFacts, files: Files | None, config: Mapping[str, str] | None
+        self,
+        source: Source,
+        facts: SubmitFacts,
+        files: Files | None,
+        config: Mapping[str, str] | None,
+        variables: tuple[Variable, ...],
     ) -> None:
         self.source = source
         self.work = Workspace(source, facts, (config or {}).get("default_universe", ""))
@@ -250,6 +265,7 @@ class _Reader(StatementReader):
         self.ifs_ended = False
         self.sources = [source]
         self.append: tuple[str, ...] = ()
+        self.variables = variables
         self.has_lines = False
         self.behind_queue: Span | None = None
         self.queue_faults: set[Diagnostic] = set()
@@ -257,6 +273,7 @@ class _Reader(StatementReader):
 
     def read(self, append: tuple[str, ...], queue: str | None) -> SubmitFile:
         self.append = append
+        self._define_variables(are_last=False)
         self.run(self.source)
         end = self.source.span(len(self.source.text))
         if not self.has_lines:
@@ -547,7 +564,14 @@ class _Reader(StatementReader):
         self.found.warn("no-queue", message, end, "end the file with a line that says queue")
         self.work.add(QueueArguments(), end, is_implied=True)
 
+    def _define_variables(self, *, are_last: bool) -> None:
+        """Define the values that a node has before, or after, the lines of its file (DirectSubmit::SubmitInternal)."""
+        for each in self.variables:
+            if each.is_last is are_last:
+                self.work.table.define(each.key, each.text, each.value, each.name)
+
     def _append_lines(self) -> None:
+        self._define_variables(are_last=True)
         self.depth += 1
         for text in self.append:
             self.run(Source(text, "-append"))

@@ -169,7 +169,7 @@ def test_standard_input() -> None:
         (("--write", "a.sub"), "--write needs --fix"),
         (("--unsafe", "a.sub"), "--unsafe needs --fix"),
         (("--fix", "--format", "json", "a.sub"), "--fix shows a diff"),
-        (("--select", "CRN8", "a.sub"), "no rule has a code that begins with CRN8"),
+        (("--select", "CRN88", "a.sub"), "no rule has a code that begins with CRN88"),
         (("--ignore", "W1", "a.sub"), "no rule has a code that begins with W1"),
         (("--explain", "CRN999"), "there is no rule CRN999"),
         (("--explain", "out-of-rang"), "did you mean out-of-range?"),

@@ -454,7 +454,7 @@ OTHER_KINDS = {
 @pytest.mark.parametrize(
     ("arguments", "instead"),
     [
-        (("check", "x.dag"), "'x.dag' is a DAG, not a submit file; write crondor check a.sub b.sub"),
+        (("next", "x.dag"), "'x.dag' is a DAG, not a submit file; write crondor next a.sub b.sub"),
         (("check", "q.ads"), "crondor next --ads q.ads"),
         (("next", "q.ads"), "crondor next --ads q.ads"),
         (("explain", "q.json"), "crondor explain --ads q.json"),
@@ -497,7 +497,7 @@ def test_other_files_are_checked_beside_one_of_another_kind(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     for name, text in OTHER_KINDS.items():
         Path(name).write_text(text, encoding="utf-8")
-    result = crondor("check", "x.dag", "job.sub")
+    result = crondor("check", "x.rules", "job.sub")
     assert result.status == 2
     assert "1 file checked" in result.out
-    assert "'x.dag' is a DAG" in result.err
+    assert "'x.rules' is a file of transform rules" in result.err

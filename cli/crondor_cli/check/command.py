@@ -1,4 +1,4 @@
-"""`crondor check`: find problems in submit files before submission."""
+"""`crondor check`: find problems in submit files and DAGs before submission."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ import click
 from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
+from crondor.lint.dags import check_dag, fixed_dag
+from crondor.lint.report import NodeText
 from crondor.lint.submit import offered
+from crondor.macro.files import Files
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of
+from crondor_cli.kit.files import KINDS, STDIN, FoundPath, below, files_of, inside_of, is_dag
 from crondor_cli.kit.findings import (
     ChosenReports,
     choosing_options,
@@ -65,9 +68,27 @@ class CheckResult(ChosenReports):
     host: SubmitHost
     tries_fixes: bool = True
 
-    def read(self, source: Source) -> SubmitFile:
-        """Read a description again, perhaps changed. Raises CrondorError."""
-        return read_checked(source, self.settings, self.surroundings, self.host)
+    def read(self, source: Source, node: NodeText | None = None) -> SubmitFile:
+        """Read a description again, perhaps changed, or that of a DAG's node. Raises CrondorError."""
+        return read_checked(source, self.settings, self.surroundings, self.host, node)
+
+    def checked(self, source: Source) -> tuple[CheckReport, ...]:
+        """Check a file by its kind: a DAG with the files of its nodes, or a submit file."""
+        if is_dag(source):
+            return check_dag(source, self.settings, self._files(source), self.read)
+        return (check_submit(source, self.settings, self.read),)
+
+    def fixed(self, report: CheckReport, unsafe: bool) -> Cured:
+        """Fix what a report found, in its own text."""
+        if report.is_dag:
+            files = self._files(report.source)
+            return fixed_dag(report, self.settings, self.choose, files, self.read, unsafe=unsafe)
+        read = partial(self.read, node=report.node)
+        return fixed(report, self.settings, self.choose, unsafe=unsafe, read=read)
+
+    def _files(self, source: Source) -> Files:
+        path = "-" if source.name == STDIN else source.name
+        return self.surroundings.files or files_of(path, self.surroundings.allow_dirs)
 
 
 def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> CheckResult:
@@ -82,8 +103,8 @@ def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> Ch
     all_checked = of_files(work, paths, given.surroundings.allow_dirs, jobs, least=LEAST, together=_TOGETHER)
     with closing(all_checked):
         for checked in PROGRESS.counted(all_checked, "checking", "files", len(paths)):
-            if isinstance(checked, CheckReport):
-                reports.append(checked)
+            if isinstance(checked, tuple):
+                reports += checked
             else:
                 unread.append(checked)
     if not reports:
@@ -118,19 +139,19 @@ def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
     )
 
 
-def _check(result: CheckResult, task: FileTask) -> CheckReport | click.UsageError:
+def _check(result: CheckResult, task: FileTask) -> tuple[CheckReport, ...] | click.UsageError:
     """Check one file, or return why it cannot be read; a file that is not text is a finding."""
     try:
-        source = task.read()
+        source = task.read(dags=True)
     except CrondorError as error:
-        return refused(task.path, error, result.settings)
+        return (refused(task.path, error, result.settings),)
     except click.UsageError as error:
         return error
     result = replace(result, surroundings=result.surroundings._replace(files=task.files))
-    report = check_submit(source, result.settings, result.read)
-    if not result.tries_fixes or task.has_asked or not any(each.fix is not None for each in report.findings):
-        return report
-    return offered(report, result.settings, result.choose, result.read)
+    reports = result.checked(source)
+    if not result.tries_fixes or task.has_asked:
+        return reports
+    return tuple(offered(report, result.choose, result.fixed) for report in reports)
 
 
 EXAMPLE = """\
@@ -140,6 +161,7 @@ crondor check job.sub"""
 EPILOG = """\b
 Examples:
   crondor check job.sub
+  crondor check week.dag
   crondor check --select CRN1,CRN2 --ignore CRN203 jobs/
   crondor check --pool-config 50-site.conf job.sub
   crondor check --fix job.sub
@@ -149,9 +171,10 @@ Examples:
   crondor check --baseline crondor-baseline.json --update-baseline jobs/
   crondor check --baseline crondor-baseline.json jobs/
 
-A folder means all *.sub, *.submit and *.jdl files below it, without links that lead outside; - is standard input. No
-program of a file is run. Included files are read only below the file's own folder and those of --allow-dir; other
-named files are looked up there, but not opened.
+A folder means all *.sub, *.submit and *.jdl files below it, without links that lead outside; - is standard input. Of a
+DAG file (*.dag), the submit files of its nodes are checked with their VARS. No program of a file is run. Included
+files are read only below the file's own folder and those of --allow-dir; other named files are looked up there, but not
+opened.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
 select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
@@ -202,8 +225,9 @@ def command(
     result = run(paths or _here(), given._replace(tries_fixes=not asked.fix), jobs)
 
     def cured(result: CheckResult) -> Iterator[tuple[CheckReport, Cured]]:
-        for report in result.reports:
-            yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
+        first = {report.source.name: report for report in reversed(result.reports)}  # several nodes may have one file
+        for report in first.values():
+            yield report, result.fixed(report, unsafe)
 
     raise click.exceptions.Exit(conclude(result, asked, cured))
 

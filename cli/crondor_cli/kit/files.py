@@ -189,15 +189,21 @@ def open_given(path: str) -> BinaryIO:
     return os.fdopen(open_named(path), "rb")
 
 
-def read_source(path: str, wanted: FileKind | None = None) -> Source:
+def read_source(path: str, wanted: FileKind | None = None, *, dags: bool = False) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
-    Raises CrondorError, and UsageError if it cannot be read, or is clearly of another kind than ``wanted``.
+    Raises CrondorError, and UsageError if it cannot be read, or is clearly of another kind than ``wanted``; with
+    ``dags`` a DAG is accepted as well.
     """
     source = _read(path)
-    if wanted is not None:
+    if wanted is not None and not (dags and is_dag(source)):
         check_kind(source.text, path, wanted)
     return source
+
+
+def is_dag(source: Source) -> bool:
+    """Return whether a file is a DAG, by its name or its text."""
+    return source.name.endswith(".dag") or recognised(source.text) is FileKind.DAG
 
 
 def check_kind(text: str, path: str, wanted: FileKind) -> None:

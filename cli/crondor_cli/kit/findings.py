@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Severity, Source, printable, simil
 from crondor.lint import RULES, CheckReport, CheckSettings, Finding, Rule, page, select
 from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.lint.fixing import Cured
-from crondor.lint.report import codes_by_name
+from crondor.lint.report import NodeText, codes_by_name
 from crondor.macro import source_from_bytes
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
@@ -255,11 +255,16 @@ def _parsed(data: bytes, path: str) -> Baseline:
         raise usage(f"{place}: {printable(what.message)}") from None
 
 
-def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings, host: SubmitHost) -> SubmitFile:
-    """Read a description, with the files below its folder and its surroundings. Raises CrondorError."""
+def read_checked(
+    source: Source, settings: CheckSettings, surroundings: Surroundings, host: SubmitHost, node: NodeText | None = None
+) -> SubmitFile:
+    """Read a description, with the files below its folder and its surroundings, or a node's. Raises CrondorError."""
     path = "-" if source.name == STDIN else source.name
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
-    return read_description(source, path, surroundings, settings.now, zone, host=host)
+    variables = () if node is None else node.variables
+    if node is not None:
+        surroundings = surroundings._replace(files=node.files)
+    return read_description(source, path, surroundings, settings.now, zone, host=host, variables=variables)
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:

@@ -246,9 +246,9 @@ class FileTask(NamedTuple):
     text: Source | None = None
     files: ToldFiles | None = None
 
-    def read(self) -> Source:
-        """Return the text. Raises CrondorError, and UsageError if it cannot be read."""
-        return read_source(self.path, FileKind.SUBMIT) if self.text is None else self.text
+    def read(self, *, dags: bool = False) -> Source:
+        """Return the text, with ``dags`` also of a DAG. Raises CrondorError, and UsageError if it cannot be read."""
+        return read_source(self.path, FileKind.SUBMIT, dags=dags) if self.text is None else self.text
 
     @property
     def has_asked(self) -> bool:
@@ -281,7 +281,7 @@ def of_files(
         some: list[FileTask] = []
         for path in all_paths:
             task = FileTask(path)
-            if cluster is not None and path != "-":
+            if cluster is not None and path != "-" and not path.endswith(".dag"):
                 task = cluster.with_text(task, allow_dirs)
             is_own = path == "-" or (cluster is not None and task.text is None)
             if some and (len(some) >= size or is_own):

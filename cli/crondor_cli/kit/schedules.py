@@ -17,6 +17,7 @@ from crondor.preview.jobs import Job, ReadingTerms, job_of_line, jobs_of_file
 from crondor.schedule import misspelt
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
+from crondor.submit.facts import Variable
 from crondor.zones import Policy
 from crondor_cli.kit.files import check_stdin, files_of, read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, complete_zone, gathered, options_of
@@ -45,11 +46,22 @@ def read_description(
     *,
     host: SubmitHost = _HOST,
     append: Iterable[str] = (),
+    variables: Iterable[Variable] = (),
 ) -> SubmitFile:
     """Return the submit file of a text, with the files below the folder of its path. Raises CrondorError."""
     allow_dirs, seed, environ, files = surroundings
     files = files or files_of(path, allow_dirs)
-    return read_submit(source, files=files, environ=environ, now=now, zone=zone, seed=seed, host=host, append=append)
+    return read_submit(
+        source,
+        files=files,
+        environ=environ,
+        now=now,
+        zone=zone,
+        seed=seed,
+        host=host,
+        append=append,
+        variables=variables,
+    )
 
 
 class Through(NamedTuple):

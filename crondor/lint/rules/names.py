@@ -163,7 +163,9 @@ def unused(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, _queue_of(file, each), f"write $({each.name}) to use its value")
         elif each.key not in submit_commands():
             message = f"{each.name} is not a command, and nothing refers to $({each.name}): {_SAYS}"
-            yield RuleHit(message, each.span, _command_instead(each))
+            is_here = each.span is None or each.span.source in file.submit.sources if file.submit else True
+            instead = _command_instead(each) if is_here else f"remove it, or write $({each.name}) in the submit file"
+            yield RuleHit(message, each.span, instead)
 
 
 def _command_slip(file: CheckedFile, each: UnusedName, meant: str) -> RuleHit:
