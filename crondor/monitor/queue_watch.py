@@ -288,6 +288,7 @@ class QueueWatch:
         self._jobs: dict[JobId, JobWatch] = {}  # those that are not at rest
         self._resting: dict[JobId, RestingJob] = {}
         self._gone: dict[JobId, JobWatch] = {}
+        self._kept: set[JobId] = set()  # that have left, with an ad at the last look (LeaveJobInQueue, spooled output)
         self._news: list[DueRun] = []  # of a look that failed
 
     def __len__(self) -> int:
@@ -314,6 +315,7 @@ class QueueWatch:
         jobs that have left, perhaps unseen. Raises UnknownZone.
         """
         here: dict[JobId, None] = {}
+        kept, self._kept = self._kept, set()
         logged: dict[JobId, list[JobEvent]] = {}
         for event in events:
             logged.setdefault(event.job, []).append(event)
@@ -322,7 +324,7 @@ class QueueWatch:
             self._take(ad, now, {}, logged)
         runs = self._news
         for each in ads:
-            watch = self._take(each, now, here, logged)
+            watch = self._take(each, now, here, logged, kept)
             if watch is not None:  # one after the other, so that few are awake at the same time
                 runs += self._finished(watch, now)
                 self._stand(watch, now)
@@ -377,9 +379,14 @@ class QueueWatch:
         return known is not None and known.texts == hash(ad.text)
 
     def _take(
-        self, ad: ClassAd | UnreadAd, now: int, here: dict[JobId, None], logged: dict[JobId, list[JobEvent]]
+        self,
+        ad: ClassAd | UnreadAd,
+        now: int,
+        here: dict[JobId, None],
+        logged: dict[JobId, list[JobEvent]],
+        kept: Container[JobId] = (),
     ) -> JobWatch | None:
-        """Process an ad, and return its job if there may be news."""
+        """Process an ad, and return its job if there may be news; those in ``kept`` have left before."""
         texts: Hashable
         if isinstance(ad, ClassAd):
             job, texts = job_id(ad), texts_of(ad)
@@ -398,7 +405,9 @@ class QueueWatch:
             return watch
         read = ad if isinstance(ad, ClassAd) else ad.read()
         queued = QueuedJob(ClassAd() if read is None else read)
-        if not queued.is_scheduled:
+        has_left = queued.status in (JobStatus.REMOVED, JobStatus.COMPLETED)
+        self._kept |= {job} if has_left else set()
+        if not queued.is_scheduled or (has_left and job in kept):
             return None
         owner, cmd = _one(queued.string("Owner")), _one(queued.string("Cmd"))
         if watch is None:
@@ -411,7 +420,7 @@ class QueueWatch:
             self._note(watch, event)
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
         note_end(watch, queued)
-        if queued.status in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        if has_left:
             return None
         here[job] = None
         if texts is not None:

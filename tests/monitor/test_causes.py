@@ -345,6 +345,18 @@ def test_a_job_that_was_removed_is_lost_once(when: int, reason: str | None) -> N
     assert len(watch) == 0
 
 
+@pytest.mark.parametrize("status", [3, 4])
+def test_a_job_that_stays_in_the_queue_after_its_end_is_judged_once(status: int) -> None:
+    """As with LeaveJobInQueue, or output that nobody fetches; the looks after its end tell nothing."""
+    job = MadeJob(OnExitRemove=True, DeferralTime=SIX)
+    job.look(SIX - 10, **RUN)
+    told = [words(run) for run in job.look(SIX + 5, **BEGUN)]
+    told += [words(run) for run in job.look(SIX + 20, **{**ENDED, "JobStatus": status})]
+    assert told == [("started", None), ("lost", "left-queue")][: 5 - status]
+    assert [job.look(SIX + 20 + 30 * step) for step in range(1, 300)] == [[]] * 299
+    assert len(job.watch) == 0
+
+
 def test_a_job_that_ends_leaves_nothing_behind() -> None:
     """Its run is started, and no time after it is due."""
     job = MadeJob(OnExitRemove=True, DeferralTime=SIX)
