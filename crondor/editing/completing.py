@@ -9,6 +9,7 @@ from string import ascii_letters, digits
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
+from crondor.dag.commands import SYNTAX
 from crondor.diagnostics import Span
 from crondor.editing.hovering import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
 from crondor.editing.reading import LISTS, LONGEST, LineKind, ReadText, TextKind
@@ -37,6 +38,7 @@ _SCHEDULE_ZONE: Final = re.compile(r"(?i)[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t
 _ZONE: Final = re.compile(r"[ \t]*(?:CRON_)?TZ[ \t]*=")
 _OF_ZONES: Final = f"{ascii_letters}{digits}_/+-"
 _NICKNAMES: Final = ("@yearly", "@monthly", "@weekly", "@daily", "@hourly", "@reboot")
+_DEFINING: Final = frozenset(("JOB", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG", "SPLICE"))
 _OF_SUBMIT: Final = ("queue", "if", "elif", "else", "endif", "include", "use template")
 _EXPRESSIONS: Final = frozenset((CommandType.EXPRESSION, CommandType.INTEGER, CommandType.COUNT))
 
@@ -74,7 +76,7 @@ def completions(text: ReadText, offset: int) -> list[Completion]:
         return list(_made(_zones(), text, offset, len(before) - len(before.rstrip(_OF_ZONES))))
     if before.lstrip().startswith("#") or len(before) > LONGEST:
         return []
-    if text.kind not in {TextKind.AD, TextKind.CRONTAB}:
+    if text.kind not in {TextKind.AD, TextKind.CRONTAB, TextKind.DAG}:
         macro = _MACRO.search(before)
         if macro:
             return list(_made(_macros(text), text, offset, len(macro[1])))
@@ -240,6 +242,17 @@ def _of_crontab(_: ReadText, before: str, __: int) -> Iterator[_Word]:
         yield from _zones()
 
 
+def _of_dag(text: ReadText, before: str, _: int) -> Iterator[_Word]:
+    """Yield the commands at the beginning of a line, and the names of nodes and splices after it."""
+    if _BEGINNING.fullmatch(before):
+        yield from (_Word(syntax.split()[0], WordKind.KEYWORD, syntax) for syntax in SYNTAX.values())
+        return
+    for each in text.outline.lines:
+        words = each.line.text.removeprefix("SUBDAG EXTERNAL").split(maxsplit=2)
+        if each.key in _DEFINING and len(words) > 1:
+            yield _Word(words[each.key != "SUBDAG"], WordKind.NAME, each.key)
+
+
 def _zones() -> Iterator[_Word]:
     yield from (_Word(name, WordKind.VALUE) for name in sorted(available_timezones()))
 
@@ -269,6 +282,7 @@ _COMPLETERS: Final[dict[TextKind, Callable[[ReadText, str, int], Iterator[_Word]
     TextKind.TRANSFORM: _of_rules,
     TextKind.AD: _of_ad,
     TextKind.CRONTAB: _of_crontab,
+    TextKind.DAG: _of_dag,
 }
 
 

@@ -16,6 +16,7 @@ from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, lines_of
 from crondor.editing.reading import EditSettings, LineKind, ReadText, TextKind
 from crondor.lint import CheckReport, Finding, TextEdit, page, select
+from crondor.lint.dags import check_dag
 from crondor.lint.routes import check_routes
 from crondor.lint.submit import fixed, report_of
 from crondor.submit.edits import line_end
@@ -87,6 +88,13 @@ def _crontab(text: ReadText) -> CheckedText:
     return _said(source, read_crontab(source, has_users=is_system_crontab(source.name)).diagnostics)
 
 
+def _dag(text: ReadText) -> CheckedText:
+    source, settings = text.source, text.settings
+    reports = check_dag(source, settings.check, settings.files, settings.read_node)
+    found = select((each for report in reports for each in report.findings), settings.chosen, settings.ignored)
+    return CheckedText(source, tuple(found if settings.new is None else settings.new(found)))
+
+
 def _said(source: Source, found: Iterable[Diagnostic]) -> CheckedText:
     return CheckedText(source, tuple(map(Finding, found)))
 
@@ -97,6 +105,7 @@ _CHECKS: Mapping[TextKind, Callable[[ReadText], CheckedText]] = {
     TextKind.TRANSFORM: _transform,
     TextKind.AD: _ad,
     TextKind.CRONTAB: _crontab,
+    TextKind.DAG: _dag,
 }
 
 

@@ -13,10 +13,13 @@ from typing import Final, NamedTuple
 
 from crondor.classad import Context
 from crondor.config import Configuration, read_config
+from crondor.dag.commands import SYNTAX, Lines
 from crondor.diagnostics import Source, Span
 from crondor.knowledge import submit_commands, transform_commands
 from crondor.knowledge.words import CommandType
 from crondor.lint import CheckSettings, Finding
+from crondor.lint.dags import ReadNode
+from crondor.lint.report import NodeText
 from crondor.lint.subject import CheckedFile, CheckEffort, CheckMemory
 from crondor.lint.submit import read_file
 from crondor.macro import BLANKS, LineReader, LogicalLine
@@ -34,8 +37,10 @@ class TextKind(Enum):
     TRANSFORM = "htcondor-transform"
     AD = "classad"
     CRONTAB = "crontab"
+    DAG = "htcondor-dag"
 
 
+_WITHOUT_MACROS: Final = frozenset((TextKind.AD, TextKind.CRONTAB, TextKind.DAG))
 _LANGUAGES: Final = {
     **{kind.value: kind for kind in TextKind},
     "condor": TextKind.SUBMIT,
@@ -45,6 +50,7 @@ _LANGUAGES: Final = {
     "condor-config": TextKind.CONFIG,
     "classads": TextKind.AD,
     "cron": TextKind.CRONTAB,
+    "dag": TextKind.DAG,
 }
 _SUFFIXES: Final = {
     **dict.fromkeys((".sub", ".submit", ".jdl"), TextKind.SUBMIT),
@@ -52,6 +58,7 @@ _SUFFIXES: Final = {
     **dict.fromkeys((".rules", ".xform", ".transform"), TextKind.TRANSFORM),
     **dict.fromkeys((".ad", ".ads", ".classad", ".classads"), TextKind.AD),
     **dict.fromkeys((".crontab", ".cron"), TextKind.CRONTAB),
+    ".dag": TextKind.DAG,
 }
 _CONFIG: Final = re.compile(r"condor_config(\..+)?").fullmatch
 
@@ -273,12 +280,23 @@ def _entries(source: Source) -> Iterator[WrittenLine]:
         at += len(text) + 1
 
 
+def _dag_lines(source: Source) -> Iterator[WrittenLine]:
+    """Yield the lines of a DAG; those of a description in it have no key."""
+    for line in Lines(source):
+        word = line.text.split(maxsplit=1)[0] if line.text else ""
+        key = word.upper().replace("-", "_")
+        is_command = key in SYNTAX
+        kind = LineKind.KEYWORD if is_command else LineKind.OTHER
+        yield WrittenLine(line, kind, key if is_command else "", (0, len(word)), len(word) + 1)
+
+
 _READERS: Final = {
     TextKind.SUBMIT: _statements,
     TextKind.CONFIG: _configuration,
     TextKind.TRANSFORM: _rules,
     TextKind.AD: _attributes,
     TextKind.CRONTAB: _entries,
+    TextKind.DAG: _dag_lines,
 }
 
 
@@ -289,17 +307,22 @@ class HintKind(Enum):
     MACROS = "macros"
 
 
+def _read_node(source: Source, node: NodeText) -> SubmitFile:
+    return read_submit(source, files=node.files, variables=node.variables)
+
+
 @dataclass(frozen=True)
 class EditSettings:
     """Inputs of the findings of a text besides the text.
 
-    ``check`` is that of `crondor check`; ``read`` reads a submit description, ``files`` are those that a configuration
-    may include, ``environ`` is read by $ENV() in a configuration. ``chosen`` and ``ignored`` are codes or prefixes of
-    codes. ``new`` drops known findings. ``hints`` are those to show.
+    ``check`` is that of `crondor check`; ``read`` reads a submit description, ``read_node`` that of a DAG's node;
+    ``files`` are those that a configuration or a DAG may name, ``environ`` is read by $ENV() in a configuration.
+    ``chosen`` and ``ignored`` are codes or their prefixes. ``new`` drops known findings. ``hints`` are those to show.
     """
 
     check: CheckSettings
     read: Callable[[Source], SubmitFile] = read_submit
+    read_node: ReadNode = _read_node
     files: Files | None = None
     environ: Mapping[str, str] | None = None
     chosen: tuple[str, ...] = ()
@@ -412,7 +435,7 @@ def pieces(written: WrittenLine, kind: TextKind) -> list[Piece]:
     if len(text) > LONGEST:
         return []
     begin = written.value
-    macros = list(_macros(text, begin)) if kind not in {TextKind.AD, TextKind.CRONTAB} else []
+    macros = list(_macros(text, begin)) if kind not in _WITHOUT_MACROS else []
     if not is_expression(written, kind):
         return [piece for piece, _ in macros]
     covered = _reaches(macros)
@@ -438,7 +461,7 @@ def is_expression(written: WrittenLine, kind: TextKind) -> bool:
 
 def macro_uses(written: WrittenLine, kind: TextKind) -> Iterator[tuple[str, Span]]:
     """Yield the macros that a line uses, by lower-case name, with the place of the name."""
-    if kind in {TextKind.AD, TextKind.CRONTAB} or len(written.line.text) > LONGEST:
+    if kind in _WITHOUT_MACROS or len(written.line.text) > LONGEST:
         return
     for piece, _ in _macros(written.line.text, 0):
         if piece.kind is PieceKind.MACRO:

@@ -313,7 +313,7 @@ def renameable(text: ReadText, offset: int) -> Spot | None:
     Commands, HTCondor's knobs and what it provides keep their names.
     """
     spot = spot_at(text.outline, offset)
-    if spot is None or spot.kind not in _NAMED or text.kind in {TextKind.AD, TextKind.CRONTAB}:
+    if spot is None or spot.kind not in _NAMED or text.kind in {TextKind.AD, TextKind.CRONTAB, TextKind.DAG}:
         return None
     prefix = _prefix(spot.name)
     if not prefix and (spot.name.startswith("my.") or spot.name in _fixed(text)):

@@ -36,6 +36,9 @@
 (define-derived-mode htcondor-transform-mode htcondor-config-mode "HTCondor-Transform"
   "Transform rules of HTCondor.")
 
+(define-derived-mode htcondor-dag-mode htcondor-submit-mode "HTCondor-DAG"
+  "DAG files of HTCondor.")
+
 (define-derived-mode classad-mode prog-mode "ClassAd"
   "ClassAds."
   (setq-local font-lock-defaults
@@ -47,6 +50,7 @@
 (add-to-list 'auto-mode-alist '("/condor_config\\(\\..*\\)?\\'" . htcondor-config-mode))
 (add-to-list 'auto-mode-alist '("/condor\\(-ce\\)?/config\\.d/" . htcondor-config-mode))
 (add-to-list 'auto-mode-alist '("\\.\\(xform\\|transform\\)\\'" . htcondor-transform-mode))
+(add-to-list 'auto-mode-alist '("\\.dag\\'" . htcondor-dag-mode))
 (add-to-list 'auto-mode-alist '("\\.\\(ads?\\|classads?\\)\\'" . classad-mode))
 
 (defvar eglot-server-programs)
@@ -55,6 +59,7 @@
   (dolist (mode '((htcondor-submit-mode . "htcondor-submit")
                   (htcondor-config-mode . "htcondor-config")
                   (htcondor-transform-mode . "htcondor-transform")
+                  (htcondor-dag-mode . "htcondor-dag")
                   (classad-mode . "classad")))
     (put (car mode) 'eglot-language-id (cdr mode))
     (add-to-list 'eglot-server-programs (cons (car mode) crondor-command))))

@@ -2,7 +2,7 @@
 --   vim.opt.runtimepath:append("/path/to/crondor/editors/vim")
 --   dofile("/path/to/crondor/editors/nvim/crondor.lua")
 local command = vim.g.crondor_command or { "crondor", "lsp" }
-local languages = { "htcondor-submit", "htcondor-config", "htcondor-transform", "classad", "crontab" }
+local languages = { "htcondor-submit", "htcondor-config", "htcondor-transform", "classad", "crontab", "htcondor-dag" }
 
 if vim.lsp.config then -- 0.11
   vim.lsp.config("crondor", { cmd = command, filetypes = languages, root_markers = { "crondor.toml", ".git" } })

@@ -32,6 +32,7 @@ def outline(text: str, kind: TextKind = TextKind.SUBMIT) -> Outline:
         ("50.conf", "", TextKind.CONFIG),
         ("x.rules", "", TextKind.TRANSFORM),
         ("x.ads", "", TextKind.AD),
+        ("x.dag", "", TextKind.DAG),
         ("/etc/crontab", "", TextKind.CRONTAB),
         ("/etc/cron.d/x", "", TextKind.CRONTAB),
         ("x.py", "python", None),

@@ -60,6 +60,12 @@ def test_a_router_has_the_findings_of_route_check(client: Client) -> None:
         ("a.rules", "", "SET x 1\nSET Y foo(\n", [("set-expression", 1, 6)]),
         ("a.ad", "", 'a = 1\n\nb = "x\n', [("classad-syntax", 2, 4)]),
         ("crontab", "", "60 1 * * * a\n", [("CRN101", 0, 0)]),
+        (
+            "a.dag",
+            "",
+            "JOB A {\n cron_hour = 99\n executable = /bin/x\n}\nRETRY B 3\n",
+            [("CRN101", 1, 13), ("CRN802", 4, 6), ("CRN808", 0, 6)],
+        ),
     ],
 )
 def test_each_language_has_its_findings(

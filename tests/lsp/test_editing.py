@@ -112,6 +112,8 @@ def test_a_crontab_line_is_explained(client: Client) -> None:
         ("a.ad", "Cl", {"ClusterId", "Memory"}),
         ("a.ad", "A = str", {"strcat"}),
         ("crontab", "@", {"@daily"}),
+        ("a.dag", "JOB A a.sub\nSPL", {"SPLICE", "ABORT-DAG-ON"}),
+        ("a.dag", "JOB A a.sub\nSUBDAG EXTERNAL B b.dag\nPARENT A CHILD ", {"A", "B"}),
         ("crontab", "CRON_TZ=", {"Europe/Berlin"}),
     ],
 )

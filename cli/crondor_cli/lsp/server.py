@@ -107,6 +107,7 @@ class SettingsOfFolders:
         return EditSettings(
             check,
             lambda source: read_checked(source, check, surroundings, host),
+            lambda source, node: read_checked(source, check, surroundings, host, node),
             files_of(path, allow_dirs),
             os.environ,
             chosen,

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
 
-const LANGUAGES = ["htcondor-submit", "htcondor-config", "htcondor-transform", "classad", "crontab"];
+const LANGUAGES = ["htcondor-submit", "htcondor-config", "htcondor-transform", "classad", "crontab", "htcondor-dag"];
 const MOST = 4 * 1024 * 1024; // bytes of an answer
 const LONGEST = 30_000; // milliseconds that a command may take
 
