@@ -6,16 +6,28 @@ What the new text says is read as condor_submit reads it, and compared with what
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
 from typing import NamedTuple
 
 from crondor.calendar import DAY
 from crondor.classad import ClassAdSyntaxError
-from crondor.compile.meaning import schedule_line
+from crondor.compile.meaning import read_schedule, schedule_line
 from crondor.compile.writing.compiler import WrittenJob, clause_of, compile_schedule, fit
-from crondor.compile.writing.wish import CLAUSE, Block, Compiled, LineOptions, Wish, marked_lines, rewritten
+from crondor.compile.writing.wish import (
+    CLAUSE,
+    Block,
+    Compiled,
+    LineOptions,
+    Wish,
+    default_end,
+    marked_lines,
+    rewritten,
+)
 from crondor.diagnostics import CrondorError, Diagnostic, Source
+from crondor.macro.files import Files
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile
+from crondor.zones import zone_of
 
 _FORCED = "my.requirements"  # +Requirements, as read
 _FRESH = 366 * DAY  # lines that are valid for so long are left unchanged
@@ -57,6 +69,27 @@ def compile_text(
     text = rewritten(source, compiled, chosen)
     _compare(text, compiled, source, read)
     return CompiledText(text, compiled.proof.until, compiled)
+
+
+def with_lines(
+    source: Source, read: Callable[[Source], SubmitFile], files: Files | None, zone: str, now: int
+) -> Source:
+    """Return a submit file with the lines of its schedule, if it has a schedule and no compiled lines.
+
+    ``zone`` is the submit host's, and ``now`` epoch seconds: the lines are compiled from the beginning of that year on,
+    so that they do not differ from day to day. Raises what ``compile_text`` raises.
+    """
+    line = schedule_line(source)
+    if line is None or marked_lines(source) is not None:
+        return source
+    host = zone_of(zone)
+    start = int(datetime(datetime.fromtimestamp(now, timezone.utc).year, 1, 1, tzinfo=timezone.utc).timestamp())
+    schedule = read_schedule(line, zone=zone, files=files)
+
+    def wish(universe: str | None, options: LineOptions) -> Wish:
+        return options.wish(schedule, host, start, default_end(start), universe=universe)
+
+    return Source(compile_text(source, wish, read).text, source.name)
 
 
 def _universe(source: Source, read: Callable[[Source], SubmitFile]) -> str | None:

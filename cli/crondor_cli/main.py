@@ -27,6 +27,8 @@ COMMANDS = {
     "run": ("crondor_cli.run.command", "Run the jobs of a submit file on this machine."),
     "import": ("crondor_cli.groups:import_", "Convert a Unix crontab to submit files."),
     "export": ("crondor_cli.crontab.export_command", "Convert a schedule to lines for Unix cron, or to a calendar."),
+    "plan": ("crondor_cli.plan.command", "Show what a folder of submit files would change in a queue."),
+    "apply": ("crondor_cli.plan.command:apply", "Change a queue to what a folder of submit files has."),
     "queue": ("crondor_cli.groups:queue", "Show and change the jobs of a queue; submit to it, guard it."),
     "monitor": ("crondor_cli.monitor.command", "Report what was due, what started, and why the rest did not."),
     "route": ("crondor_cli.groups:route", "Show, check, test and run the routes of a job router."),

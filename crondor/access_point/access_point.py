@@ -124,7 +124,7 @@ class Admission:
         return Changes(self.before, self.after)
 
 
-_SECURE: Final = (
+SECURE: Final = (
     "x509userProxySubject x509UserProxyEmail x509UserProxyVOName x509UserProxyFirstFQAN x509UserProxyFQAN "
     "TotalSubmitProcs AuthTokenSubject AuthTokenIssuer AuthTokenGroups AuthTokenId AuthTokenScopes AuthTokenProject "
     "OsUser"
@@ -143,7 +143,7 @@ _FIXED: Final = ("ClusterId", "Owner", "User")
 # HTCondor: JobTransforms::set_dirty_attributes, SetAttribute and ModifyAttrCheck (src/condor_schedd.V6/qmgmt.cpp).
 def secure_names(knobs: ScheddKnobs) -> frozenset[str]:
     """Return the attributes, in lower case, that only the schedd sets: a transform's setting of them is ignored."""
-    default = _SECURE if knobs.configuration.version >= _WITH_USERS else _SECURE.replace(" OsUser", "")
+    default = SECURE if knobs.configuration.version >= _WITH_USERS else SECURE.replace(" OsUser", "")
     lists = (knobs.string("SYSTEM_SECURE_JOB_ATTRS") or default, knobs.string("SECURE_JOB_ATTRS") or "")
     return frozenset(lower(name) for text in lists for name in re.findall(r"[^, \t\r\n]+", text))
 
@@ -163,7 +163,7 @@ class Store:
     first JobStatus must be that of an idle or a held one.
     """
 
-    secure: frozenset[str] = frozenset(map(lower, _SECURE.split()))
+    secure: frozenset[str] = frozenset(map(lower, SECURE.split()))
     checks_status: bool = True
     knobs: ScheddKnobs | None = None
 

@@ -571,6 +571,19 @@ _LIVE = (
 )
 
 
+_NAMES = click.option(
+    "--name", "names", metavar="NAME", multiple=True, help="With --live: the schedd of this name; repeatable."
+)
+
+
+def _several(
+    queue: str | None, live: bool, names: tuple[str, ...], pool: str | None, log: str | None = None,
+    ads: str | None = None,
+) -> tuple[QueueOptions, ...]:  # fmt: skip
+    one = QueueOptions(queue, log, live, None, pool, ads)
+    return tuple(one._replace(name=name) for name in dict.fromkeys(names)) or (one,)
+
+
 def _without_ads(queue: str | None, log: str | None, live: bool, name: str | None, pool: str | None) -> QueueOptions:
     return QueueOptions(queue, log, live, name, pool)
 
@@ -583,6 +596,12 @@ queue_options = gathered("asked", _without_ads, _QUEUE, _LOG, *_LIVE)
 
 schedd_options = gathered("asked", QueueOptions, _QUEUE, *_LIVE)
 """The ways to select a queue for writing, as one argument ``asked``."""
+
+several_schedds = gathered("queues", _several, _QUEUE, _LIVE[0], _NAMES, _LIVE[2])
+"""The ways to select queues for writing, as one argument ``queues``: several live schedds are several queues."""
+
+several_sources = gathered("queues", _several, _QUEUE, _LIVE[0], _NAMES, _LIVE[2], _LOG, _ADS)
+"""All ways to select queues for reading, as one argument ``queues``."""
 
 live_options = gathered("asked", QueueOptions, *_LIVE)
 """The ways to select a live schedd, as one argument ``asked``."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timezone
@@ -28,6 +30,7 @@ from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, Schedd, Scheduled, Selection
 from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, mirror_of, scheduled_among
 from crondor.spec import Dialect
+from crondor.submit import SubmitFile, job_ads
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, ads_in, chunks, context_of, name_of
 from crondor_cli.kit.options import (
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 _LOG = "job_queue.log"
+_MOST_JOBS = 100_000  # of one file; more are probably a typo
 _MOST_COMPLETED = 8 << 20  # bytes of a log read for completion: half a second
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -198,6 +202,26 @@ def embedded_of(
     show(schedd.diagnostics)
     PROGRESS.begin("changing the queue")
     return schedd
+
+
+def ads_of_file(file: SubmitFile, cluster: int) -> list[ClassAd]:
+    """Return the ads of a file's jobs in a cluster, in order. Raises InvalidSubmit, CrondorError for too many jobs."""
+    if file.job_count > _MOST_JOBS:
+        message = f"{file.job_count:,} jobs are more than the {_MOST_JOBS:,} that crondor submits at once"
+        raise CrondorError(Diagnostic("submit-many", message, help="queue fewer jobs"))
+    ads: list[ClassAd] = []
+    owner = getpass.getuser()
+    own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
+    made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
+    for made in made_of:
+        if "ProcId" not in made.ad:
+            message = "these jobs are materialized later (max_materialize, max_idle), which no embedded queue does"
+            raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="omit the command"))
+        for name, value in own.items():
+            if name not in made.ad:
+                made.ad.set(name, value)
+        ads += [made.ad] * made.jobs.count
+    return ads
 
 
 def is_there(log: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -24,13 +23,22 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_constraint
 from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
-from crondor.submit import SubmitFile, SubmitHost, job_ads
+from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, QueueOptions, Surroundings, UsageProblem, folder_of
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.kit.queues import (
+    ads_of_file,
+    embedded_of,
+    job_arguments,
+    live_of,
+    missing_of,
+    no_job,
+    selection_of,
+    unknown_job,
+)
 from crondor_cli.kit.schedules import read_description
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
@@ -63,8 +71,6 @@ def halfway(done: Callable[[ScheddError | None], list[str]], doubtful: Callable[
 def _warning(message: str, hint: str) -> Diagnostic:
     return Diagnostic("schedd-halfway", message, Severity.WARNING, help=hint)
 
-
-MOST = 100_000  # jobs of one file; more are probably a typo
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -156,7 +162,7 @@ def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
 
 def _without_cluster(file: SubmitFile) -> list[ClassAd]:
     """Return a file's ads; they must not contain the cluster's number, which is not known yet. Raises CrondorError."""
-    ads, others = _ads(file, 1), _ads(file, 2)
+    ads, others = ads_of_file(file, 1), ads_of_file(file, 2)
     for ad, other in zip(ads, others, strict=True):
         named = [name for name in ad if name != "ClusterId" and ad[name] != other[name]]
         if named:
@@ -214,29 +220,9 @@ def _clusters(files: list[SubmitFile], first: int) -> list[list[ClassAd]]:
     """Return the ads of each file, one cluster each; all faults are found before any job is in the queue."""
     found: list[list[ClassAd]] = []
     for file in files:
-        found.append(_ads(file, first))
+        found.append(ads_of_file(file, first))
         first += bool(found[-1])
     return found
-
-
-def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
-    """Return the ads of a file's jobs in a cluster, in order. Raises InvalidSubmit, CrondorError for too many jobs."""
-    if file.job_count > MOST:
-        message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor submits at once"
-        raise CrondorError(Diagnostic("submit-many", message, help="queue fewer jobs"))
-    ads: list[ClassAd] = []
-    owner = getpass.getuser()
-    own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
-    made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
-    for made in made_of:
-        if "ProcId" not in made.ad:
-            message = "these jobs are materialized later (max_materialize, max_idle), which no embedded queue does"
-            raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="omit the command"))
-        for name, value in own.items():
-            if name not in made.ad:
-                made.ad.set(name, value)
-        ads += [made.ad] * made.jobs.count
-    return ads
 
 
 def changed(

@@ -1,0 +1,1 @@
+"""crondor plan and crondor apply."""

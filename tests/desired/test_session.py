@@ -1,0 +1,253 @@
+"""`crondor plan` and `crondor apply` on an embedded queue: what an administrator does with a folder of jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from crondor.classad import Expression
+from crondor.desired.marks import SUBMITTING, hand_changes
+from crondor.job_queue import JobId
+from crondor.schedd.protocol import Hold
+from tests.cli.running import crondor
+from tests.desired.conftest import Desk
+
+
+def test_from_an_empty_folder_to_three_jobs_and_back(desk: Desk) -> None:
+    """Submit, edit, remove a file, change a job by hand, take a file back: the second apply has nothing to do."""
+    assert (desk.run("plan").status, desk.run("apply").status) == (0, 0)
+    for hour in (1, 2, 3):
+        desk.write(f"job{hour}.sub", f"cron_hour = {hour}")
+    plan = desk.run("plan")
+    assert (plan.status, plan.lines[-1]) == (1, "Plan: 3 to submit; 0 as wanted")
+    assert desk.run("apply").lines[-1] == "Done: 3 submitted; 0 as wanted"
+    assert desk.run("apply").out == "Nothing to do: 3 jobs as wanted\n"
+    assert desk.run("plan").status == 0
+
+    desk.write("job2.sub", "cron_hour = 12", "arguments = -u")
+    plan = desk.run("plan")
+    assert plan.lines[0] == "  ~ job2.sub (job 2.0): edit"
+    assert [" ".join(line.split()) for line in plan.lines[1:4]] == [
+        'Args "-u"',
+        'Arguments "" -> (not set)',
+        'CronHour "2" -> "12"',
+    ]
+    assert "runs before" in plan.lines[4]
+    assert "2026-11-21 12:00" in plan.lines[5]
+    desk.run("apply")
+    assert desk.values("ClusterId", "CronHour", "DeferralTime")[1] == (2, "12", 1795258800)
+
+    (desk.folder / "job3.sub").unlink()
+    assert desk.run("plan").lines[-1] == "Plan: 1 to remove with --prune; 2 as wanted"
+    assert desk.run("apply").status == 0
+    refused = desk.run("apply", "--prune", "2")
+    assert refused.status == 2
+    assert "--prune 2: the folder lacks 1 job of the queue; nothing was done" in refused.err
+    assert "--prune asks at a terminal; here write --prune 1" in desk.run("apply", "--prune").err
+    assert len(desk.ads()) == 3
+    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 2 as wanted"
+
+    desk.run("edit", "1.0", "--set", "JobPrio=7")
+    desk.run("hold", "2.0")
+    assert desk.run("plan", "--fail-on", "drift").status == 1
+    found = desk.run("plan", "--format", "json").data["queues"][0]
+    assert [(job["action"], job["drift"]) for job in found["jobs"]] == [("edit", ["edited"]), ("release", ["held"])]
+    assert found["counts"]["drift"] == 2
+    desk.run("apply")
+    desk.run("rm", "1.0")
+    assert desk.run("plan", "--format", "json").data["queues"][0]["jobs"][0]["drift"] == ["removed"]
+    desk.run("apply")
+    assert desk.run("plan", "--fail-on", "drift").status == 0
+
+
+def test_a_difference_of_the_folder_is_no_drift(desk: Desk) -> None:
+    """--fail-on drift ignores what the folder changed."""
+    desk.write("a.sub")
+    desk.run("apply")
+    desk.write("a.sub", "priority = 3")
+    assert (desk.run("plan").status, desk.run("plan", "--fail-on", "drift").status) == (1, 0)
+
+
+def test_history_stays_where_an_edit_suffices(desk: Desk) -> None:
+    """An edited job keeps its number and its starts; another universe needs a new job."""
+    desk.write("a.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.write(JobId(1, 0), {"NumJobStarts": 5})
+    desk.write("a.sub", "cron_hour = 4", "request_memory = 1G")
+    desk.run("apply")
+    assert desk.values("ClusterId", "NumJobStarts", "CronHour") == [(1, 5, "4")]
+    desk.write("a.sub", "universe = local")
+    plan = desk.run("plan")
+    assert plan.lines[0] == "-/+ a.sub (job 1.0): replace; JobUniverse cannot be edited"
+    desk.run("apply")
+    assert desk.values("ClusterId", "JobUniverse", "JobStatus") == [(2, 12, 1)]
+    assert desk.run("plan").status == 0
+
+
+def test_a_run_is_not_cut_off(desk: Desk) -> None:
+    """A running job is neither replaced nor removed, unless it is said; one that waits for its time is."""
+    desk.write("a.sub", "cron_hour = 3")
+    desk.write("b.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        for cluster in (1, 2):
+            schedd.write(JobId(cluster, 0), {"JobStatus": 2, "DeferralTime": 1795195000})
+    desk.write("a.sub", "universe = local")
+    (desk.folder / "b.sub").unlink()
+    assert desk.run("plan").out.count("waits until its run ends") == 2
+    waits = desk.run("apply", "--prune", "1")
+    assert (waits.status, waits.lines[-1]) == (1, "Done: 2 waiting for the end of a run; 0 as wanted")
+    assert [ad.python("ClusterId") for ad in desk.ads()] == [1, 2]
+    with desk.schedd() as schedd:
+        schedd.write(JobId(1, 0), {"DeferralTime": 1795199999})
+    assert desk.run("apply").lines[-1].startswith("Done: 1 replaced")
+    assert desk.run("apply", "--prune", "1", "--running").status == 0
+    assert [ad.python("ClusterId") for ad in desk.ads()] == [3]
+
+
+def test_jobs_of_others_are_not_touched(desk: Desk) -> None:
+    """Neither those without marks nor those of another plan."""
+    desk.write("a.sub")
+    desk.run("submit", str(desk.folder / "a.sub"))
+    desk.run("apply", "--as", "other")
+    desk.run("apply")
+    desk.write("a.sub", "priority = 5")
+    assert desk.run("apply").lines[-1] == "Done: 1 edited; 0 as wanted"
+    assert desk.values("JobPrio") == [(0,), (0,), (5,)]
+    (desk.folder / "a.sub").unlink()
+    assert desk.run("apply", "--prune", "1").status == 0
+    assert [ad.python("ClusterId") for ad in desk.ads()] == [1, 2]
+
+
+def test_hold_is_part_of_the_file(desk: Desk) -> None:
+    """A file holds its job, with or without an edit, and releases it; releasing by hand is drift."""
+    desk.write("a.sub", "hold = true")
+    desk.run("apply")
+    assert desk.values("JobStatus") == [(5,)]
+    desk.run("release", "1.0")
+    plan = desk.run("plan")
+    assert plan.lines[0] == "  ~ a.sub (job 1.0): hold; released by hand; its file holds it"
+    desk.run("apply")
+    assert desk.values("JobStatus") == [(5,)]
+    assert desk.run("plan").status == 0
+    desk.write("a.sub")
+    desk.run("apply")
+    assert desk.values("JobStatus") == [(1,)]
+    desk.write("a.sub", "hold = true")
+    assert desk.run("plan", "--fail-on", "drift").status == 0
+    desk.run("apply")
+    assert (desk.values("JobStatus"), desk.run("plan").status) == ([(5,)], 0)
+
+
+def test_a_job_held_by_a_daemon_is_released_with_its_edit_alone(desk: Desk) -> None:
+    """It was held for its content."""
+    desk.write("a.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.hold("true", Hold("no such program", 6, 2))
+    plan = desk.run("plan")
+    assert (plan.status, "held: no such program" in plan.out) == (0, True)
+    assert desk.values("JobStatus") == [(5,)]
+    desk.write("a.sub", "arguments = x")
+    desk.run("apply")
+    assert desk.values("JobStatus", "Args") == [(1, "x")]
+
+
+def test_a_job_that_has_run_is_not_submitted_again(desk: Desk) -> None:
+    """One that leaves the queue after its run is known from the history, until its file changes."""
+    desk.write("a.sub", "on_exit_remove = true")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.write(JobId(1, 0), {"JobStatus": 4})
+        schedd.leave(JobId(1, 0))
+    plan = desk.run("plan")
+    assert (plan.status, plan.lines[0].strip()) == (0, "a.sub: job 1.0 has run, and does not stay in the queue")
+    desk.write("a.sub", "on_exit_remove = true", "arguments = again")
+    assert desk.run("apply").lines[-1] == "Done: 1 submitted; 0 as wanted"
+
+
+def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
+    """As by condor_submit of a printed ad."""
+    desk.write("a.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.submit(schedd.jobs())
+    plan = desk.run("plan", "--fail-on", "drift")
+    assert plan.status == 1
+    assert plan.lines[0] == "  - a.sub (job 2.0): remove; duplicated by hand; it is there twice, as job 1.0"
+    desk.run("apply")
+    assert [ad.python("ClusterId") for ad in desk.ads()] == [1]
+
+
+def test_an_invalid_file_stops_everything(desk: Desk) -> None:
+    """All faults of all files are reported at once, and no job is changed."""
+    desk.write("a.sub", "cron_hour = 99")
+    desk.write("b.sub", "request_memory = (")
+    desk.write("c.sub", "arguments = $(Cluster)")
+    desk.write("d.sub")
+    for command in ("plan", "apply"):
+        result = desk.run(command)
+        assert (result.status, result.out) == (2, "")
+        errors = [line for line in result.err.splitlines() if " error: " in line]
+        assert [line.partition(".sub:")[0][-1] for line in errors] == ["a", "b", "c"]
+    assert "Args differs at each submission: it has the time or the cluster in it [plan-varies]" in result.err
+    assert not desk.queue.exists()
+    assert desk.run("plan", "--format", "json").data["queues"] == []
+
+
+def test_a_schedule_in_words_is_compiled(desk: Desk) -> None:
+    """It gives the same lines on each day of a year, and those that a file has are used as they are."""
+    (desk.folder / "a.sub").write_text(
+        "# crondor: schedule = the last Friday of the month at 18:00\n"
+        "executable = /bin/date\non_exit_remove = false\nqueue\n"
+    )
+    desk.run("apply")
+    assert desk.values("CronMinute", "CronHour", "CronDayOfWeek")[0][:2] == ("0", "18")
+    assert desk.run("plan", "--now", "2026-12-31 12:00").status == 0
+    (desk.folder / "a.sub").write_text("# crondor: schedule = someday\nexecutable = /bin/date\nqueue\n")
+    assert desk.run("plan").status == 2
+
+
+def test_a_killed_submission_is_finished(desk: Desk) -> None:
+    """A job left on hold is released if it is the wanted one, and otherwise removed."""
+    desk.write("a.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.hold("true", Hold(SUBMITTING))
+    assert desk.run("plan").lines[0] == f"  ~ a.sub (job 1.0): release; {SUBMITTING}"
+    desk.run("apply")
+    assert desk.values("JobStatus") == [(1,)]
+    with desk.schedd() as schedd:
+        schedd.hold("true", Hold(SUBMITTING))
+    desk.write("a.sub", "arguments = x")
+    desk.run("apply")
+    assert desk.values("ClusterId", "JobStatus") == [(2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("JobPrio", "5"), ("CronHour", '"9"'), ("CrondorDigest", '"x"'), ("CrondorNames", '"Cmd"'), ("Args", '"z"')],
+)
+def test_edits_by_hand_are_seen_in_the_job_alone(desk: Desk, name: str, value: str) -> None:
+    """No folder is needed; what the schedd writes is no drift."""
+    desk.write("a.sub", "arguments = y", "priority = 2")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.write(JobId(1, 0), {"NumJobStarts": 5, "JobStatus": 2, "DeferralTime": 1, "ImageSize": 7})
+        assert not list(hand_changes(schedd.jobs()[0]))
+        schedd.edit_if(JobId(1, 0), "true", {name: Expression(value)})
+        assert list(hand_changes(schedd.jobs()[0])) == ["edited"]
+    desk.run("apply")
+    assert not list(hand_changes(desk.ads()[0]))
+
+
+def test_a_plan_of_printed_ads_and_of_a_log(desk: Desk) -> None:
+    """A dry run: with a schedd, an edited Cron attribute needs a new job."""
+    desk.write("a.sub", "cron_hour = 3")
+    desk.run("apply")
+    text = "".join(f"{name} = {ad.text(name)}\n" for ad in desk.ads() for name in ad)
+    desk.write("a.sub", "cron_hour = 4")
+    for source in (("--ads", "-"), ("--log", str(desk.queue / "job_queue.log"))):
+        result = crondor("plan", str(desk.folder), *source, "--now", "2026-11-20 18:27", stdin=text)
+        why = "a schedd reads an edited CronHour only after a reconfig"
+        assert result.lines[0] == f"-/+ a.sub (job 1.0): replace; {why}"
