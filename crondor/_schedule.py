@@ -263,6 +263,18 @@ def leaving_words(found: str) -> str:
     return f"the job leaves the queue after its first run; to repeat it, {way}"
 
 
+HOLD: Final = "hold"
+
+
+# HTCondor: SubmitHash::SetJobStatus.
+def is_on_hold(values: Mapping[str, str]) -> bool:
+    """Return whether a job, by its lower-case submit commands, is submitted on hold."""
+    return values.get(HOLD, "").strip().lower() in {"true", "1"}
+
+
+ON_HOLD: Final = "the job is submitted on hold (HoldReasonCode 15): it runs at none of its times until it is released"
+RELEASED: Final = "release it by condor_release; or remove hold, or the line suspended = true, and compile again"
+
 _Number = int | ExpressionText
 UNDEFINED = ExpressionText("undefined")
 

@@ -63,6 +63,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN314": ("expression-clock",),
     "CRN315": ("expression-job",),
     "CRN316": ("circle-job",),
+    "CRN405": ("submitted-on-hold",),
     # Commands and universes
     "CRN501": ("submit-misspelt",),
     "CRN502": ("bypass",),

@@ -208,7 +208,7 @@ def submit_text(name: str, entry: CrontabEntry, found: ImportedSchedule, univers
         "",
         "queue",
     ]
-    return rewritten(Source("".join(f"{line}\n" for line in lines), name), found.compiled, found.options)
+    return rewritten(Source("".join(f"{line}\n" for line in lines), name), found.compiled, found.options, {})
 
 
 def command_line(entry: CrontabEntry) -> tuple[str, str]:

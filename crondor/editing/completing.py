@@ -9,6 +9,7 @@ from string import ascii_letters, digits
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
+from crondor.compile.markers import MEANINGS, VALUES
 from crondor.dag.commands import SYNTAX
 from crondor.diagnostics import Span
 from crondor.editing.hovering import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
@@ -35,6 +36,7 @@ _ASSIGNED: Final = re.compile(r"[ \t]*([+A-Za-z0-9_./]+)[ \t]*(?:[+]?=|:)[ \t]*"
 _COMMAND: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+([^ \t]*)([ \t].*)?$")
 _USE: Final = re.compile(r"(?i)[ \t]*use[ \t]+([A-Za-z]*)([ \t]*:[ \t]*)?")
 _SCHEDULE_ZONE: Final = re.compile(r"(?i)[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=.*\bzone[ \t]+[\w/+-]*")
+_SETTING: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*([\w-]*)(?:[ \t]*=[ \t]*(.*))?")
 _ZONE: Final = re.compile(r"[ \t]*(?:CRON_)?TZ[ \t]*=")
 _OF_ZONES: Final = f"{ascii_letters}{digits}_/+-"
 _NICKNAMES: Final = ("@yearly", "@monthly", "@weekly", "@daily", "@hourly", "@reboot")
@@ -75,7 +77,8 @@ def completions(text: ReadText, offset: int) -> list[Completion]:
     if _SCHEDULE_ZONE.fullmatch(before):
         return list(_made(_zones(), text, offset, len(before) - len(before.rstrip(_OF_ZONES))))
     if before.lstrip().startswith("#") or len(before) > LONGEST:
-        return []
+        setting = _SETTING.fullmatch(before) if text.kind is TextKind.SUBMIT else None
+        return [] if setting is None else list(_made(_settings(setting), text, offset, len(setting[2] or setting[1])))
     if text.kind not in {TextKind.AD, TextKind.CRONTAB, TextKind.DAG}:
         macro = _MACRO.search(before)
         if macro:
@@ -113,6 +116,14 @@ def _written(before: str) -> int:
     if _ZONE.match(before):
         return len(before) - len(before.rstrip(_OF_ZONES))
     return len(before) - len(before.rstrip(_OF_WORDS))
+
+
+def _settings(written: re.Match[str]) -> Iterator[_Word]:
+    """Yield the settings of a file's schedule, or the values of one."""
+    if written[2] is None:
+        yield from (_Word(name, WordKind.NAME, meaning, " = ") for name, meaning in MEANINGS.items())
+    else:
+        yield from (_Word(value, WordKind.VALUE) for value in VALUES.get(written[1].lower(), ()))
 
 
 def _macros(text: ReadText) -> Iterator[_Word]:

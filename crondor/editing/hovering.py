@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from crondor.classad import UNDEFINED, ClassAd, Value, print_value, read_ads
+from crondor.compile.markers import MEANINGS, SETTING
 from crondor.compile.writing.wish import LAST
 from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
 from crondor.crontab.import_ import entry_schedule, job_names
@@ -320,11 +321,24 @@ def hover(text: ReadText, offset: int) -> Hover | None:
     said = schedule_at(text, offset)
     if said is not None:
         return _commented(text, said)
+    policy = _policy(text, offset)
+    if policy is not None:
+        return policy
     spot = spot_at(text.outline, offset)
     if spot is None:
         return _value(text, offset)
     about = "\n\n---\n\n".join(part for part in _about(text, spot) if part)
     return Hover(spot.span, about) if about else None
+
+
+def _policy(text: ReadText, offset: int) -> Hover | None:
+    """Return the hover of a line with a policy: its meaning."""
+    line = text.source.line(text.source.position(offset)[0])
+    setting = SETTING.fullmatch(line) if text.kind is TextKind.SUBMIT else None
+    if setting is None or setting["name"].lower() not in MEANINGS:
+        return None
+    begin = text.source.text.rfind("\n", 0, offset) + 1
+    return Hover(text.source.span(begin, begin + len(line)), MEANINGS[setting["name"].lower()])
 
 
 def _zone(text: ReadText, named: Span) -> Hover | None:

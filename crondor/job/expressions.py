@@ -361,11 +361,14 @@ def _decidable(tree: Node) -> Node:
 
 
 def _is_decidable(tree: Node) -> bool:
-    """Return whether the value of an expression depends only on DeferralTime."""
+    """Return whether the value of an expression depends only on DeferralTime.
+
+    CrondorCatchUpTime is undefined until a guard makes up a run.
+    """
     if isinstance(tree, Reference):
         scope = tree.scope
         if scope is None or (isinstance(scope, Reference) and scope.scope is None and scope.name.lower() == "my"):
-            return not tree.absolute and tree.name.lower() == "deferraltime"
+            return not tree.absolute and tree.name.lower() in ("deferraltime", "crondorcatchuptime")
         return _is_decidable(scope)  # splitTime(DeferralTime).Hours
     if isinstance(tree, Call) and (tree.name.lower() in _OPEN_CALLS or not tree.arguments):
         return False

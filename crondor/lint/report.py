@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypedDict
 
-from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
+from crondor.compile.markers import BEGIN, END, EXPECTED, MEANINGS, SETTING, TO_CRONDOR, meant
 from crondor.diagnostics import Severity, Source, Span, similar
 from crondor.lint.rule import Finding, Fix, Rule, RuleHit, place, rule
 from crondor.macro.files import Files
@@ -77,7 +77,7 @@ class Comments:
             self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
 
     def _is_of_schedule(self, source: Source, comment: re.Match[str]) -> bool:
-        """Return whether a comment is a schedule or a marker of compiled lines, and record it if so."""
+        """Return whether a comment is a schedule, a policy or a marker of compiled lines, and record it if so."""
         text = comment[0].rstrip("\r")
         if BEGIN.fullmatch(text):
             span, line = source.span(comment.start(), comment.end()), source.position(comment.start())[0]
@@ -86,7 +86,8 @@ class Comments:
             last = source.position(comment.start())[0]
             self._compiled = [order._replace(last=last) for order in self._compiled]
         else:
-            return SCHEDULE.fullmatch(text) is not None
+            setting = SETTING.fullmatch(text)
+            return setting is not None and setting["name"].lower() in MEANINGS
         return True
 
 
@@ -150,7 +151,9 @@ def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
     """A comment that crondor cannot read silences nothing."""
     for span in silence.comments.malformed:
         message = "crondor cannot read this comment"
-        yield RuleHit(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
+        help_text = "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets"
+        setting = meant(span.text)
+        yield RuleHit(message, span, f"did you mean {setting} = ...?" if setting else help_text)
     known: dict[str, str | None] = {}
     for order in silence.comments.orders:
         if not _is_known(order, silence.codes):

@@ -14,6 +14,7 @@ from crondor._schedule import InvalidSchedule, commands_of, read_commands, read_
 from crondor._spec import read_schedd_field
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.codes import INVALID_CRON_SETTINGS
+from crondor.compile.markers import Policies, read_policies
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.macro.files import FileRefused, Files
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
@@ -156,7 +157,7 @@ _LARGEST = 1_000_000  # bytes of a calendar: a second for each file that is chec
 
 
 class OwnSchedule(NamedTuple):
-    """The line's text and its meaning; ``block`` are the compiled lines, ``zone`` is the submit host's.
+    """The line's text, its meaning and the policies; ``block``: the compiled lines, ``zone``: the submit host's.
 
     ``schedule`` is None if the line cannot be read (see ``faults``), or names a file that may not be read.
     """
@@ -166,6 +167,7 @@ class OwnSchedule(NamedTuple):
     block: Block | None = None
     zone: Zone = zone_of("UTC")
     faults: tuple[Diagnostic, ...] = ()
+    policies: Policies = Policies()
 
 
 def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy: Policy | None) -> OwnSchedule:
@@ -174,8 +176,9 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
     ``host`` is the submit host's zone if the compiled lines do not name it.
     """
     lowered = source.text.lower()
+    policies = read_policies(source) if "crondor" in lowered else Policies()
     if "crondor:" not in lowered or "schedule" not in lowered:
-        return OwnSchedule()
+        return OwnSchedule(faults=tuple(_lone(policies)), policies=policies)
     from crondor.compile.meaning import read_schedule, schedule_line  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
 
     block = _block(source)
@@ -185,15 +188,22 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
     try:
         line = schedule_line(source)
         if line is None:
-            return OwnSchedule()
+            return OwnSchedule(faults=tuple(_lone(policies)), policies=policies)
         chosen = policy or Policy.COMPATIBLE
         schedule = read_schedule(line, zone=zone, policy=chosen, files=calendars)
         if block is not None and schedule.until is not None and schedule.until < block.until:  # as --until has it
             schedule = read_schedule(line, zone=zone, policy=chosen, files=calendars, is_whole=True)
     except CrondorError as error:
         faults = [each for each in error.diagnostics if each.kind != "schedule-file" or not calendars.has_hidden]
-        return OwnSchedule(line, None, block, zone, tuple(faults))
-    return OwnSchedule(line, schedule, block, zone)
+        return OwnSchedule(line, None, block, zone, (*faults, *policies.faults), policies)
+    return OwnSchedule(line, schedule, block, zone, policies.faults, policies)
+
+
+def _lone(policies: Policies) -> Iterator[Diagnostic]:
+    """Yield that each policy has no effect, in a file without a schedule line."""
+    for name, span in policies.places.items():
+        message = f"{name} has no effect: the file has no schedule line to compile"
+        yield Diagnostic("schedule-policy", message, span=span, help="add # crondor: schedule = TEXT, and compile")
 
 
 class _Calendars:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from crondor._schedule import HOLD
 from crondor._types import Memory
 from crondor.calendar import DAY
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -64,6 +65,7 @@ _LIFE = (
     "success_exit_code",
     "jobmaxretries",
     "jobsuccessexitcode",
+    HOLD,
 )
 _ATTRIBUTES = ("onexitremove", "onexithold", "periodicremove", "periodichold", "periodicrelease")
 _OWN = tuple(f"my.{name}" for name in (*_ATTRIBUTES, "requirements", "timerremove"))

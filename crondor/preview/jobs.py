@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crondor._schedule import LEAVING, leaves_by
+from crondor._schedule import HOLD, LEAVING, ON_HOLD, RELEASED, is_on_hold, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, needs_evaluation, speaks_of_time
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
@@ -21,7 +21,7 @@ from crondor.zones import Policy
 if TYPE_CHECKING:
     from crondor.job.policy import QueuedJob
 
-_BESIDE = {*REQUIREMENTS, *LEAVING}  # read from a job besides its schedule
+_BESIDE = {*REQUIREMENTS, *LEAVING, HOLD}  # read from a job besides its schedule
 
 
 class Clock(Protocol):
@@ -104,6 +104,7 @@ class Job:
         self.requirements = ""  # those that depend on the time
         self.submitted = terms.clock.now if needs_evaluation(commands) else None
         self.leaves_by: str | None = None  # what makes a job of a file leave the queue after its first run
+        self.is_on_hold = False  # at submission
         self._terms = terms
         self._proc_id = proc_id
         self._origins = origins or {}
@@ -123,7 +124,7 @@ class Job:
         terms = self._terms
         try:
             if self.submitted is not None:
-                return ReadSchedule(dialect, self._submitted(dialect, self.submitted))
+                return ReadSchedule(dialect, self._noted(self._submitted(dialect, self.submitted)))
             schedule = JobSchedule.from_submit(
                 self.commands,
                 spans=self.spans,
@@ -135,7 +136,14 @@ class Job:
         except (InvalidSchedule, InvalidSpec) as error:
             error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return ReadSchedule(dialect, None, error)
-        return ReadSchedule(dialect, schedule)
+        return ReadSchedule(dialect, self._noted(schedule))
+
+    def _noted(self, schedule: JobSchedule) -> JobSchedule:
+        """Return a schedule with the note that the job is submitted on hold, if it is."""
+        if not (self.is_on_hold and schedule.is_deferred):
+            return schedule
+        note = Diagnostic("submitted-on-hold", ON_HOLD, Severity.NOTE, self.queue, RELEASED)
+        return replace(schedule, notes=(*schedule.notes, note))
 
     def times(self, schedule: JobSchedule) -> JobTimes:
         """Return the run times of the job by one reading of its schedule."""
@@ -201,7 +209,7 @@ def _merged(file: SubmitFile, groups: list[JobGroup], terms: ReadingTerms) -> It
     for (leaves, _), (group, count) in merged.items():
         commands = {name: text for name, text in group.values.items() if name not in _BESIDE}
         job = Job(file.source.name, group.queue, count, commands, group.spans, terms, group.first[1], group.origins)
-        job.leaves_by = leaves
+        job.leaves_by, job.is_on_hold = leaves, is_on_hold(group.values)
         job.requirements = requirements_of(group.values)
         yield job
 
@@ -213,7 +221,7 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
     """
     names: tuple[str, ...] = COMMANDS
     groups = list(file.groups(names))
-    leaving = tuple(name for name in LEAVING if name in file.keys)
+    leaving = tuple(name for name in (*LEAVING, HOLD) if name in file.keys)
     if leaving:
         with suppress(InvalidSubmit):
             groups = list(file.groups((*names, *leaving)))

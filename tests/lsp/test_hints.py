@@ -114,6 +114,17 @@ def test_zones_are_offered_and_explained(client: Client, name: str, text: str, c
     assert "On Sun 2027-03-28 03:00 +0200 the clock goes forward by 60 minutes." in said
 
 
+def test_policies_are_offered_and_explained(client: Client) -> None:
+    """Names, values, and what a line means."""
+    uri = client.open("/nowhere/p.sub", "queue\n# crondor: over\n# crondor: catch_up = once\n")
+    names = {each["label"]: each["textEdit"] for each in client.about("completion", uri, 1, 15)["items"]}
+    assert set(names) == {"schedule", "overlap", "start_deadline", "catch_up", "suspended"}
+    assert names["overlap"] == {"range": place(1, 11, 1, 15), "newText": "overlap = "}
+    (first, _) = client.about("completion", uri, 2, 26)["items"]
+    assert (first["label"], first["textEdit"]["range"]) == ("once within 6h", place(2, 22, 2, 26))
+    assert "after a downtime" in client.about("hover", uri, 2, 14)["contents"]["value"]
+
+
 def test_the_schedule_of_a_description_is_explained(client: Client) -> None:
     """In words, with its runs; one that cannot be read with the reason."""
     text = "# crondor: schedule = every 2 days at 06:00 from 2026-11-20\nqueue\n"

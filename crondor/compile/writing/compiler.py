@@ -33,6 +33,7 @@ from crondor.compile.writing.clause import (
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.superset import Proof, Superset, local_days, prove, smallest, split, wanted_days, within
 from crondor.compile.writing.wish import (
+    CAUGHT_UP,
     CannotCompile,
     Compiled,
     CompiledJob,
@@ -400,7 +401,7 @@ class _Compiling:
         if all(offered == taken for offered, taken in days.values()):
             if self._goes_on(superset, None) and not tail:
                 return "", True
-            return " && ".join([*tail, f"{TIME} <= {self.until}"]), False
+            return self._open(" && ".join([*tail, f"{TIME} <= {self.until}"])), False
         best = ""
         for said in self._texts(days):
             text = said.text
@@ -410,10 +411,15 @@ class _Compiling:
                 is_open = self._goes_on(superset, self._read(whole))
             if not is_open and not said.ends:
                 whole = " && ".join([grouped(text), *tail, f"{TIME} <= {self.until}"])
+            whole = self._open(whole)
             best = best or whole
             if len(whole) <= LONGEST_CLAUSE and self._is_right(superset, wanted, whole, guards):
                 return whole, is_open
         return self._refused(best), False
+
+    def _open(self, clause: str) -> str:
+        """Return a clause that also lets a run match that a guard makes up, if there may be one."""
+        return f"({clause}) || {CAUGHT_UP}" if self.wish.makes_up else clause
 
     def _texts(self, days: dict[int, Day]) -> list[Said]:
         """Return the best texts, the preferred one first."""

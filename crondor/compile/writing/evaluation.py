@@ -287,7 +287,12 @@ def _collect(node: Node, places: list[_Place]) -> bool:
 
 
 def _is_constant(node: Node) -> bool:
-    """Return whether a part only compares DeferralTime itself with numbers, so that it is constant in a piece."""
+    """Return whether a part is constant in a piece: it only compares DeferralTime itself with numbers.
+
+    Another attribute is undefined here, and so differs from it at every instant.
+    """
+    if isinstance(node, Binary) and node.op == "=?=" and _is_time(bare(node.left)):
+        return isinstance(bare(node.right), Reference) and not _speaks(node.right)
     if isinstance(node, Binary) and node.op in {"<", "<=", ">", ">=", "==", "!="}:
         return any(
             _is_time(bare(one)) and _integer(other) is not None

@@ -184,11 +184,16 @@ class CannotCompile(CrondorError, ValueError):
     """A schedule that HTCondor cannot express, with the reason."""
 
 
+CAUGHT_UP = "DeferralTime =?= MY.CrondorCatchUpTime"
+"""The condition of a run that crondor queue guard makes up: it sets both attributes to the same time."""
+
+
 class Wish(NamedTuple):
     """The input: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
 
     ``local`` requests the short clause that uses the clock of the evaluating host. ``approximate`` accepts the nearest
-    solution. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
+    solution. No time before ``first`` is wanted, though the schedd may set some from ``start`` on. ``makes_up``: the
+    clause lets a run match that a guard makes up.
     """
 
     schedule: DaySet
@@ -199,6 +204,7 @@ class Wish(NamedTuple):
     local: bool = False
     approximate: bool = False
     first: int = 0
+    makes_up: bool = False
 
     @property
     def after(self) -> int:
@@ -399,11 +405,11 @@ def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
     return tuple(jobs)
 
 
-def rewritten(source: Source, compiled: Compiled, options: LineOptions) -> str:
+def rewritten(source: Source, compiled: Compiled, options: LineOptions, policies: Mapping[str, str]) -> str:
     """Return a file's text with compiled lines inserted, or replacing those it has; line ends are kept.
 
-    ``options`` are those they were made with. Raises InvalidSchedule if the queue statement cannot be repeated, or is
-    missing.
+    ``options`` are those they were made with, ``policies`` commands for every job. Raises InvalidSchedule if the queue
+    statement cannot be repeated, or is missing.
     """
     jobs = compiled.commands
     end = "\r\n" if "\r\n" in source.text else "\n"
@@ -420,7 +426,8 @@ def rewritten(source: Source, compiled: Compiled, options: LineOptions) -> str:
     stamp = datetime.fromtimestamp(compiled.proof.until, timezone.utc).strftime(_STAMP)
     how = f"made by crondor compile --write {options.text}".rstrip()
     marker = f"# crondor: compiled lines until {stamp} on a host in {compiled.wish.host.name} ({how})"
-    lines = [marker, *_lines(jobs, statement, has_own=has_own), "# crondor: end of compiled lines"]
+    written = _lines([{**policies, **job} for job in jobs], statement, has_own=has_own)
+    lines = [marker, *written, "# crondor: end of compiled lines"]
     before = rest[:at]
     if before and not before.endswith("\n"):
         before += end

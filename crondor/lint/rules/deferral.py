@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from crondor._schedule import PREP_COMMANDS, RETRIES, TIME_COMMANDS, WINDOW_COMMANDS, leaves_by, leaving_words
+from crondor._schedule import (
+    HOLD,
+    ON_HOLD,
+    PREP_COMMANDS,
+    RELEASED,
+    RETRIES,
+    TIME_COMMANDS,
+    WINDOW_COMMANDS,
+    is_on_hold,
+    leaves_by,
+    leaving_words,
+)
 from crondor._spec import CURE, inline_comment
 from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd
@@ -459,6 +470,16 @@ def _stays_held(job: CheckedJob) -> bool:
         "NumSystemHolds": 1,
     }
     return stays(job, JobStatus.HELD, state, [now + wait for wait in (60, 3600, _WAIT)])
+
+
+@rule("CRN405", "on-hold", Severity.NOTE, "a scheduled job that is submitted on hold")
+def on_hold(job: CheckedJob) -> Iterator[RuleHit]:
+    """``hold = true`` is what the line suspended = true is compiled to; nothing releases the job by itself."""
+    schedule = job.manual.schedule
+    if schedule is not None and schedule.is_deferred and is_on_hold(job.values):
+        place = job.file.own_schedule.policies.places.get("suspended")
+        message = f"suspended by this line: {ON_HOLD}" if place else ON_HOLD
+        yield RuleHit(message, place or job.span(HOLD), RELEASED)
 
 
 @rule("CRN404", "other-clock", Severity.NOTE, "an expression that uses another machine's time zone")

@@ -138,7 +138,12 @@ _SOON = 60 * DAY
 
 @rule("CRN565", "schedule-unlike", Severity.WARNING, "lines that no longer match the file's schedule")
 def unlike(file: CheckedFile) -> Iterator[RuleHit]:
-    """The lines, the schedule or one of its calendars was edited, and not compiled again."""
+    """The lines, the schedule, a policy or a calendar was edited, and not compiled again."""
+    _, _, block, _, faults, policies = file.own_schedule
+    if block is not None and not faults and not all(map(policies.is_in, block.jobs)):
+        place = next(iter(policies.places.values()), file.own_schedule.line)
+        message = "the compiled lines do not have the file's policies"
+        yield RuleHit(message, place, "compile again: crondor compile --write FILE")
     zone, proof = file.own_schedule.zone, _proof(file)
     if proof is None or proof.is_exact:
         return
@@ -153,7 +158,7 @@ def unlike(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN566", "schedule-ends", Severity.WARNING, "compiled lines, or a calendar, that end soon")
 def ends(file: CheckedFile) -> Iterator[RuleHit]:
     """After their end no time matches any more, and the job stays idle without a message."""
-    line, schedule, block, zone, _ = file.own_schedule
+    line, schedule, block, zone, *_ = file.own_schedule
     if schedule is None:
         return
     now = file.settings.now
@@ -170,7 +175,7 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
         yield RuleHit(message, line, "bring the calendar up to date, and compile again")
 
 
-@rule("CRN567", "schedule-line", Severity.WARNING, "a schedule line that cannot be read")
+@rule("CRN567", "schedule-line", Severity.WARNING, "a schedule line or a policy that cannot be read")
 def unreadable(file: CheckedFile) -> Iterator[RuleHit]:
     """To HTCondor it is a comment, but its author meant a schedule."""
     for fault in file.own_schedule.faults:
@@ -179,7 +184,7 @@ def unreadable(file: CheckedFile) -> Iterator[RuleHit]:
 
 def _proof(file: CheckedFile) -> Proof | None:
     """Compare the jobs with the schedule from now on; None if there are none, or they cannot be read."""
-    _, schedule, block, zone, _ = file.own_schedule
+    _, schedule, block, zone, *_ = file.own_schedule
     if schedule is None:
         return None
     from crondor.compile.writing.compiler import WrittenJob, fit  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
