@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from benchmarks.routes import CONFIG
 from benchmarks.transform import RULES
-from benchmarks.unique_ads import texts
+from benchmarks.unique_ads import expressions, texts, types
 
 ADS = 10_000
 MANY = 100_000
@@ -72,6 +72,10 @@ COMMANDS = (
         1.2,
     ),
 )
+SETS = (  # ads whose attributes change their type, and how many times the peer's time each command may take on them
+    (types, (1.7, 1.1)),
+    (expressions, (2.6, 1.9)),
+)
 
 
 class Cost(NamedTuple):
@@ -103,6 +107,13 @@ def rows() -> Iterator[Row]:
             yield _beside(command, place)
         for command in COMMANDS:
             yield _shared(command, place)
+        for ads, limits in SETS:
+            (place / "ads").write_text("\n".join(ads(ADS)))
+            for command, most in zip(COMMANDS, limits, strict=False):
+                allowed = command._replace(most=most, part=command.part * most / command.most)
+                row = _beside(allowed, place)
+                yield row._replace(name=f"{row.name} ({ads.__name__})")
+        (place / "ads").write_text("\n".join(texts(ADS)))
         for command in COMMANDS:
             yield _growth(command, place)
         yield _together(COMMANDS[0], place)

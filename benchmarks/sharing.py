@@ -11,8 +11,11 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.check import texts
-from benchmarks.queues import Cost, Row, cost, crondor
+from benchmarks.queues import COMMANDS as ON_QUEUES
+from benchmarks.queues import SETS, Cost, Row, cost, crondor
 from benchmarks.route_diff import configuration
+from benchmarks.routes import CONFIG
+from benchmarks.transform import RULES
 from benchmarks.unique_ads import texts as ads
 
 FILES = 2000
@@ -37,6 +40,13 @@ COMMANDS = (
     Command(f"check of {FILES:,} files", ("check", *_NOW), 0.75),
     Command(f"agenda of {FILES:,} files", ("agenda", *_NOW), 1.0),
     Command(f"route diff over {ADS:,} ads", ("route", "diff", "old", "new", "--ads", "ads"), 0.75, takes_files=False),
+    *(
+        Command(
+            f"{command.name} of {ADS:,} ads ({kind.__name__})", (*command.ours, kind.__name__), 0.66, takes_files=False
+        )
+        for kind, _ in SETS
+        for command in ON_QUEUES[:2]
+    ),
 )
 
 
@@ -48,7 +58,10 @@ def rows() -> Iterator[Row]:
             (place / f"{number}.sub").write_text(text, encoding="utf-8", newline="")
         for name in ("old", "new"):
             (place / name).write_text(configuration(is_new=name == "new"))
-        (place / "ads").write_text("\n".join(ads(ADS)))
+        (place / "rules").write_text(RULES)
+        (place / "routes").write_text(CONFIG)
+        for kind in (ads, *(kind for kind, _ in SETS)):
+            (place / ("ads" if kind is ads else kind.__name__)).write_text("\n".join(kind(ADS)))
         for command in COMMANDS:
             yield _row(command, place)
 

@@ -1,13 +1,52 @@
-"""Ads as a large queue has them: 63 attributes, about half of them with a value that no other job has."""
+"""Ads as a large queue has them: 63 attributes, about half of them with a value that no other job has.
+
+There are two further sets, in which 27 attributes change their type from job to job: ``types`` among literals, and
+``expressions`` also to expressions and errors.
+"""
 
 from __future__ import annotations
 
+import re
+
 _QUEUED = 1_700_000_000
+_NUMBERS = re.compile(
+    "DiskUsage|ImageSize|RequestCpus|RequestDisk|JobPrio|NumJobStarts|Deferral(Window|PrepTime|Time)|ExecutableSize|"
+    "CommittedTime|MaxHosts"
+)
+_TEXTS = re.compile("Args|Err|Out|Environment|TransferInput|Owner|AcctGroup|CronMinute|UserLog|ShouldTransferFiles")
+_BOOLEANS = re.compile("ExitBySignal|TransferIn|WantRemoteIO|OnExitRemove|PeriodicRelease")
 
 
 def texts(count: int) -> list[str]:
     """Return the ``-long`` texts of jobs, their attributes in the order in which condor_q prints them."""
     return [_text(number) for number in range(count)]
+
+
+def types(count: int) -> list[str]:
+    """Return the texts with literals of several types."""
+    return [_changed(text, number, 5) for number, text in enumerate(texts(count))]
+
+
+def expressions(count: int) -> list[str]:
+    """Return the texts with literals, expressions and errors in turn."""
+    return [_changed(text, number, 7) for number, text in enumerate(texts(count))]
+
+
+def _changed(text: str, job: int, period: int) -> str:
+    """Give attributes another value in most jobs, each attribute at a step of its own."""
+    lines = []
+    for number, line in enumerate(text.splitlines()):
+        name, _, value = line.partition(" = ")
+        kinds = (value,) * period
+        if _NUMBERS.fullmatch(name):
+            computed = (f"({value} + {job % 13})", f"ifThenElse(RequestMemory > {job},{value},0)")
+            kinds = (value, f"{job % 100}.5", f'"{job % 50}"', "undefined", value, *computed)
+        elif _TEXTS.fullmatch(name):
+            kinds = (value, value, str(job), "undefined", value, f"strcat(Owner2,{value})", "error")
+        elif _BOOLEANS.fullmatch(name):
+            kinds = (value, "0", '"false"', "undefined", value, f"JobStatus == {job % 6}", f"{job % 3}.0")
+        lines.append(f"{name} = {kinds[(job * (number + 3) + number) % period]}\n")
+    return "".join(lines)
 
 
 def _text(number: int) -> str:
