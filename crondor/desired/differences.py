@@ -174,7 +174,7 @@ def _of_job(wanted: Wanted, jobs: list[_Queued], terms: Terms, left: ClassAd | N
     yield from (_removal(each, wanted.key, terms, SUBMITTING) for each in begun)
     yield difference
     for each in whole[1:]:
-        yield _removal(each, wanted.key, terms, f"it is there twice, as job {whole[0].job}", ("duplicated",))
+        yield _removal(each, wanted.key, terms, f"job {whole[0].job} is the same job", ("duplicated",))
 
 
 def _absent(wanted: Wanted, left: ClassAd | None) -> Difference:
@@ -226,7 +226,7 @@ def _in_status(found: Difference, ad: ClassAd, terms: Terms, *, is_held: bool) -
     if is_held or status != JobStatus.HELD:
         return found
     if reason == EDITING or held_by_hand(ad):
-        return found._replace(action=Action.RELEASE, why=shortened(reason, _LONGEST))
+        return found._replace(action=Action.RELEASE, why=f"HoldReason: {shortened(reason, _LONGEST)}")
     return found._replace(why=f"held: {shortened(reason, _LONGEST)}")
 
 

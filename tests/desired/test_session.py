@@ -174,7 +174,7 @@ def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
         schedd.submit(schedd.jobs())
     plan = desk.run("plan", "--fail-on", "drift")
     assert plan.status == 1
-    assert plan.lines[0] == "  - a.sub (job 2.0): remove; duplicated by hand; it is there twice, as job 1.0"
+    assert plan.lines[0] == "  - a.sub (job 2.0): remove; duplicated by hand; job 1.0 is the same job"
     desk.run("apply")
     assert [ad.python("ClusterId") for ad in desk.ads()] == [1]
 

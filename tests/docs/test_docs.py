@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -134,8 +135,8 @@ def crondor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Crondor:
 def replay(block: Block, run: Crondor, folder: Path) -> str:
     """Return the block as it would look with the answers of today.
 
-    Besides `$ crondor` it knows `$ cat FILE`, whose text is the file that the next command reads, `< FILE`, and
-    `$ echo $?`.
+    Besides `$ crondor` it knows `$ cat FILE`, whose text is the file that the next command reads, `< FILE`,
+    `$ echo $?`, `$ rm`, and `$ git`.
     """
     shown: list[str] = []
     status = 0
@@ -143,7 +144,12 @@ def replay(block: Block, run: Crondor, folder: Path) -> str:
         line, _, output = part.partition("\n")
         words = shlex.split(line[2:])
         if words[0] == "cat":
+            (folder / words[1]).parent.mkdir(exist_ok=True)
             (folder / words[1]).write_text(output, encoding="utf-8")
+        elif words[0] in {"git", "rm"}:
+            as_somebody = ("-c", "user.name=alice", "-c", "user.email=alice@example.org") if words[0] == "git" else ()
+            done = subprocess.run([words[0], *as_somebody, *words[1:]], cwd=folder, check=True, capture_output=True)
+            output = done.stdout.decode()
         elif words == ["echo", "$?"]:
             output = f"{status}\n"
         else:
