@@ -224,6 +224,14 @@ def ads_of_file(file: SubmitFile, cluster: int) -> list[ClassAd]:
     return ads
 
 
+def without_owner(ad: ClassAd) -> ClassAd:
+    """Return a copy of an ad for a live schedd, which sets the owner itself."""
+    made = ad.copy()
+    for name in ("Owner", "User"):
+        made.prune(name)
+    return made
+
+
 def is_there(log: Path) -> bool:
     """Return whether a queue's log exists. Raises QueueIO if this user may not look."""
     try:

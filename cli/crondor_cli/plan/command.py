@@ -25,7 +25,7 @@ from crondor_cli.kit.ads import FirstFaults, ads_in, context_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.queues import embedded_of, live_of, opened
+from crondor_cli.kit.queues import embedded_of, live_of, opened, without_owner
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.plan.folder import Folder, FolderRequest, read_folder
@@ -230,7 +230,10 @@ def _looked(
 
 
 def _plan(asked: QueueOptions, folder: Folder, ads: list[ClassAd], terms: Terms) -> QueuePlan:
-    return QueuePlan(_name(asked), asked.dialect, differences(folder.wanted, ads, terms))
+    wanted = folder.wanted
+    if asked.kind == "live":
+        wanted = [each._replace(ad=without_owner(each.ad)) for each in wanted]
+    return QueuePlan(_name(asked), asked.dialect, differences(wanted, ads, terms))
 
 
 def _compared(

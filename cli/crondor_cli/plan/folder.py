@@ -138,14 +138,13 @@ class _Reader:
         if has_error(self.findings):
             return
         files = files_of(self.path, self._request.surroundings.allow_dirs)
-        source = with_lines(source, self._read, files, clock.zone_name, clock.now)
+        written, source = source, with_lines(source, self._read, files, clock.zone_name, clock.now)
         file = self._read(source)
         ads, others = ads_of_file(file, 1), ads_of_file(self._read(source, _LATER), 2)
         _check_steady(file, ads, others)
         if access_point is not None:
             self._ask(file, access_point)
-        groups = list(file.groups(()))
-        spans = [group.queue for group in groups for _ in range(group.count)]
+        spans = [group.queue for group in self._read(written).groups(()) for _ in range(group.count)]
         for number, ad in enumerate(ads):
             key = Key(name, number)
             yield Wanted(key, marked(ad, plan, key), spans[number] if number < len(spans) else None)

@@ -46,7 +46,8 @@ class Counts(TypedDict):
     to_hold: Annotated[int, "jobs to hold"]
     to_remove: Annotated[int, "jobs to remove"]
     unchanged: Annotated[int, "jobs that are as wanted"]
-    waiting: Annotated[int, "jobs whose run has to end first, or that were not done"]
+    waiting: Annotated[int, "jobs whose run has to end first"]
+    failed: Annotated[int, "jobs that apply could not change"]
     to_prune: Annotated[int, "jobs that only --prune removes"]
     drift: Annotated[int, "jobs that somebody changed by hand"]
 

@@ -137,8 +137,8 @@ def summary(plan: QueuePlan, *, is_done: bool = False) -> str:
     parts = [
         f"{found[action]:,} {_DONE[action] if is_done else f'to {action.value}'}" for action in _DONE if found[action]
     ]
-    late = [(found["waiting"], "waiting for the end of a run"), (found["prune"], "to remove with --prune")]
-    parts += [f"{number:,} {words}" for number, words in late if number]
+    late = [("waiting", "waiting for the end of a run"), ("failed", "not done"), ("prune", "to remove with --prune")]
+    parts += [f"{found[what]:,} {words}" for what, words in late if found[what]]
     if not parts:
         return f"Nothing to do: {plural(found[Action.NOTHING], 'job')} as wanted"
     return f"{'Done' if is_done else 'Plan'}: {', '.join(parts)}; {found[Action.NOTHING]:,} as wanted"
@@ -150,8 +150,10 @@ def _counted(plan: QueuePlan) -> Counter[Action | str]:
     found: Counter[Action | str] = Counter()
     for each in plan.differences:
         found["drift"] += bool(each.drift)
-        if each.waits or not done.get(id(each), True):
+        if each.waits:
             found["waiting"] += 1
+        elif not done.get(id(each), True):
+            found["failed"] += 1
         elif each.is_orphan and id(each) not in done:
             found["prune"] += 1
         else:
@@ -170,6 +172,7 @@ def _counts_data(plan: QueuePlan) -> results.Counts:
         "to_remove": found[Action.REMOVE],
         "unchanged": found[Action.NOTHING],
         "waiting": found["waiting"],
+        "failed": found["failed"],
         "to_prune": found["prune"],
         "drift": found["drift"],
     }

@@ -38,6 +38,7 @@ from crondor_cli.kit.queues import (
     no_job,
     selection_of,
     unknown_job,
+    without_owner,
 )
 from crondor_cli.kit.schedules import read_description
 from crondor_cli.kit.screen import say, show, usage
@@ -169,9 +170,7 @@ def _without_cluster(file: SubmitFile) -> list[ClassAd]:
             message = f"{named[0]} contains the cluster number, which a live schedd assigns after the ad is made"
             hint = "omit $(Cluster), or use condor_submit"
             raise CrondorError(Diagnostic("submit-cluster", message, span=file.source.span(0, 0), help=hint))
-        for name in ("Owner", "User"):  # the schedd sets the owner
-            del ad[name]
-    return ads
+    return list(map(without_owner, ads))
 
 
 def _clusters_text(jobs: Sequence[JobId]) -> str:
