@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from crondor.classad.parser import UnparseForm, print_constant, print_name, print_real, print_string, unparse
 from crondor.classad.scope import Attributes, Code, Codes, code_tree, literal_value
-from crondor.classad.shapes import literal, printed_old
+from crondor.classad.shapes import literal, printed
 from crondor.classad.text import lower
 from crondor.classad.tree import ERROR, UNDEFINED, AdNode, ListNode, Literal, Node, RelTime, attribute_order
 
@@ -159,22 +159,24 @@ def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIB
     read back: HTCondor prints it raw, and so does this. Raises ClassAdSyntaxError for an attribute whose text is
     invalid.
     """
-    if form is Format.LONG:
-        return print_long(ad.codes, ad.names, order, faithful=faithful)
-    tree = AdNode(tuple(_items(ad, order)))
-    if form is Format.NEW:
-        return unparse(tree, faithful=faithful)
+    codes, names = ad.codes, ad.names
     if form is Format.PRETTY:
+        tree = AdNode(tuple((name, code_tree(codes[lower(name)])) for name in _ordered(tuple(names.values()), order)))
         return unparse(tree, UnparseForm.PRETTY, faithful=faithful)
-    if form is Format.XML:
-        return _xml(tree, faithful=faithful) + "\n"
-    return _json(tree, one_line=form is Format.JSON_LINES, faithful=faithful)
-
-
-def _items(ad: Attributes, order: Order) -> Iterator[tuple[str, Node]]:
-    for name in _ordered(tuple(ad.names.values()), order):
-        code = ad.codes[lower(name)]
-        yield name, (literal(code) if isinstance(code, str) else None) or code_tree(code)
+    key = form._value_ + order._value_
+    if names.__class__ is Spelling and not faithful:
+        frame = names.frames.get(key)
+        if frame is not None:
+            return frame.text(codes)
+    spelled = tuple(names.values())
+    if not spelled:
+        return _EMPTY[form]
+    get, blank, keys = _LAYOUTS[key].get(spelled) or _lay_out(spelled, form, order)
+    if isinstance(names, Spelling) and not faithful:
+        names.frames[key] = Frame(get, blank, lambda places: _getter([keys[at] for at in places]), _PRINTED[form])
+    pieces = blank.copy()
+    pieces[1::2] = map((_FAITHFUL if faithful else _PRINTED)[form].__getitem__, get(codes))
+    return "".join(pieces)
 
 
 def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
@@ -187,41 +189,51 @@ def _ordered(names: tuple[str, ...], order: Order) -> list[str]:
     )
 
 
-def print_long(codes: Codes, names: Mapping[str, str], order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
-    """Return attributes as lines ``Name = value``. Raises ClassAdSyntaxError."""
-    if names.__class__ is Spelling and not faithful:
-        frame = names.frames.get(order._value_)
-        if frame is not None:
-            return frame.text(codes)
-    spelled = tuple(names.values())
-    if not spelled:
-        return "\n"
-    get, blank, keys = _LAYOUTS[order._value_].get(spelled) or _lay_out(spelled, order)
-    if isinstance(names, Spelling) and not faithful:
-        names.frames[order._value_] = Frame(get, blank, lambda places: _getter([keys[at] for at in places]), _PRINTED)
-    pieces = blank.copy()
-    pieces[1::2] = map((_FAITHFUL if faithful else _PRINTED).__getitem__, get(codes))
-    return "".join(pieces)
-
-
-_LAYOUTS: Final[dict[str, dict[tuple[str, ...], _Layout]]] = {order.value: {} for order in Order}
+_FLAT: Final = (Format.LONG, Format.NEW, Format.JSON, Format.JSON_LINES, Format.XML)
+_LAYOUTS: Final[dict[str, dict[tuple[str, ...], _Layout]]] = {
+    form.value + order.value: {} for form in _FLAT for order in Order
+}
 _MOST_LAYOUTS: Final = 256
+_AROUND: Final = {
+    Format.LONG: ("", "\n", "\n"),
+    Format.NEW: ("[ ", "; ", " ]"),
+    Format.JSON: ("{\n  ", ",\n  ", "\n}"),
+    Format.JSON_LINES: ("{", ",", "}"),
+    Format.XML: ("<c>\n    ", "</a>\n    ", "</a>\n</c>\n"),
+}
+_EMPTY: Final = {
+    Format.LONG: "\n",
+    Format.NEW: "[  ]",
+    Format.JSON: "{\n}",
+    Format.JSON_LINES: "{}",
+    Format.XML: "<c>\n</c>\n",
+}
 
 
-def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
+def _head(name: str, form: Format) -> str:
+    """Return the text of a name before its value."""
+    if form is Format.XML:
+        return f'<a n="{_xml_name(name)}">'
+    if form in (Format.JSON, Format.JSON_LINES):
+        return f"{_json_string(name)}: "
+    return print_name(name, UnparseForm.OLD if form is Format.LONG else UnparseForm.COMPACT) + " = "
+
+
+def _lay_out(names: tuple[str, ...], form: Format, order: Order) -> _Layout:
     """Return a selector of the values in their order, the text with gaps for them, and the lower-case names.
 
     Every other piece of the text is a value. It is cached, unless it is large.
     """
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
+    begin, between, end = _AROUND[form]
     blank: list[str] = []
     for name in spelled:
-        blank += (f"{chr(10) if blank else ''}{print_name(name, UnparseForm.OLD)} = ", "")
-    blank.append("\n")
+        blank += ((between if blank else begin) + _head(name, form), "")
+    blank.append(end)
     found = _getter(keys), blank, keys
     if len(names) <= _LARGE and sum(map(len, names)) <= _LONG:
-        known = _LAYOUTS[order.value]
+        known = _LAYOUTS[form.value + order.value]
         if len(known) >= _MOST_LAYOUTS:
             known.clear()
         known[names] = found
@@ -236,12 +248,13 @@ def _getter(keys: Sequence[str]) -> Getter:
 
 
 class _Printed(dict["Code | str", str]):
-    """The old form of recently printed texts; parsed expressions are printed each time."""
+    """Recently printed texts of attributes in a form; parsed expressions are printed each time."""
 
-    __slots__ = ("faithful", "size")
+    __slots__ = ("faithful", "form", "size")
 
-    def __init__(self, *, faithful: bool) -> None:
+    def __init__(self, form: Format, *, faithful: bool) -> None:
         super().__init__()
+        self.form = form
         self.faithful = faithful
         self.size = 0  # characters of what was cached automatically
 
@@ -249,37 +262,56 @@ class _Printed(dict["Code | str", str]):
         if isinstance(value, Code):
             if value.text is not None:
                 return self[value.text]
-            tree = code_tree(value)
-            if tree.__class__ is Literal:
-                return print_constant(tree.value, UnparseForm.OLD)
-            return unparse(tree, UnparseForm.OLD, faithful=self.faithful)
-        if _AS_IT_IS(value):
-            printed = value
-        elif _SIMPLE_STRING(value):
-            printed = value.replace("\\\\", "\\")
-        elif _REAL(value):
-            printed = print_real(float(value), UnparseForm.OLD)
-        else:
-            known = printed_old(value)
-            printed = unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful) if known is None else known
+            return self._print(code_tree(value))
+        found = self._old(value) if self.form is Format.LONG else self._new(value)
         if len(value) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
-            self[value] = printed
-        return printed
+            self[value] = found
+        return found
+
+    def _new(self, text: str) -> str:
+        known = printed(text)
+        if known is None:
+            return self._print(literal(text) or code_tree(text))
+        if self.form is Format.NEW:
+            return known
+        return _xml_expression(known) if self.form is Format.XML else _json_expression(known)
+
+    def _old(self, text: str) -> str:
+        if _AS_IT_IS(text):
+            return text
+        if _SIMPLE_STRING(text):
+            return text.replace("\\\\", "\\")
+        if _REAL(text):
+            return print_real(float(text), UnparseForm.OLD)
+        known = printed(text, UnparseForm.OLD)
+        return self._print(code_tree(text)) if known is None else known
+
+    def _print(self, tree: Node) -> str:
+        if self.form is Format.LONG:
+            if tree.__class__ is Literal:
+                return print_constant(tree.value, UnparseForm.OLD)
+            return unparse(tree, UnparseForm.OLD, faithful=self.faithful)
+        if self.form is Format.NEW:
+            return unparse(tree, faithful=self.faithful)
+        if self.form is Format.XML:
+            return _xml(tree, faithful=self.faithful)
+        return _json(tree, one_line=self.form is Format.JSON_LINES, faithful=self.faithful)
 
 
-_PRINTED: Final = _Printed(faithful=False)
-_FAITHFUL: Final = _Printed(faithful=True)
+_PRINTED: Final = {form: _Printed(form, faithful=False) for form in _FLAT}
+_FAITHFUL: Final = {form: _Printed(form, faithful=True) for form in _FLAT}
+_OLD: Final = _PRINTED[Format.LONG]
 
 
 def remember_as_written(texts: Sequence[str], size: int) -> None:
     """Cache texts of ``size`` characters in all that the old form prints unchanged."""
-    _PRINTED.size += size
-    if len(_PRINTED) >= _MAX_KNOWN or _PRINTED.size > _MAX_SIZE:
-        _PRINTED.clear()
-        _PRINTED.size = size
-    _PRINTED.update(zip(texts, texts, strict=True))
+    _OLD.size += size
+    if len(_OLD) >= _MAX_KNOWN or _OLD.size > _MAX_SIZE:
+        _OLD.clear()
+        _OLD.size = size
+    _OLD.update(zip(texts, texts, strict=True))
 
 
 def prints_as_it_is(text: str) -> bool:
@@ -287,9 +319,9 @@ def prints_as_it_is(text: str) -> bool:
     if not _AS_IT_IS(text):
         return False
     if len(text) <= _MAX_KNOWN_TEXT:
-        if len(_PRINTED) >= _MAX_KNOWN:
-            _PRINTED.clear()
-        _PRINTED[text] = text
+        if len(_OLD) >= _MAX_KNOWN:
+            _OLD.clear()
+        _OLD[text] = text
     return True
 
 
@@ -303,9 +335,9 @@ _XML_ESCAPES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 def _json(tree: Node, *, one_line: bool, faithful: bool) -> str:
-    r"""Return a tree as JSON: literals as such, all else as ``"\/Expr(...)\/"``."""
+    r"""Return an attribute's value as JSON: literals as such, all else as ``"\/Expr(...)\/"``."""
     out: list[str] = []
-    work: list[tuple[Node | str, int]] = [(tree, 0)]
+    work: list[tuple[Node | str, int]] = [(tree, 1)]
     while work:
         piece, depth = work.pop()
         if isinstance(piece, str):
@@ -355,7 +387,7 @@ def _json_expression(text: str) -> str:
 
 def _xml(tree: Node, *, faithful: bool) -> str:
     out: list[str] = []
-    work: list[tuple[Node | str, int]] = [(tree, 0)]
+    work: list[tuple[Node | str, int]] = [(tree, 4)]
     while work:
         piece, indent = work.pop()
         if isinstance(piece, str):
@@ -381,7 +413,7 @@ def _xml_name(name: str) -> str:
 
 def _xml_leaf(node: Node, *, faithful: bool) -> str:
     if not isinstance(node, Literal):
-        return f"<e>{unparse(node, faithful=faithful).translate(_XML_ESCAPES)}</e>"
+        return _xml_expression(unparse(node, faithful=faithful))
     value = literal_value(node.value) if isinstance(node.value, RelTime) else node.value
     if isinstance(value, bool):
         return f'<b v="{"t" if value else "f"}"/>'
@@ -394,6 +426,10 @@ def _xml_leaf(node: Node, *, faithful: bool) -> str:
     if isinstance(value, float):
         return f"<r>{_xml_real(value)}</r>"
     return f"<at>{unparse(Literal(node.value))[9:-2]}</at>"
+
+
+def _xml_expression(text: str) -> str:
+    return f"<e>{text.translate(_XML_ESCAPES)}</e>"
 
 
 _QUOTE: Final = '\\"'

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from crondor.classad.parser import UnparseForm, parse_expression, unparse
-from crondor.classad.tree import ClassAdSyntaxError, Literal
+from crondor.classad.tree import AdNode, ClassAdSyntaxError, ListNode, Literal
 from crondor.diagnostics import Source
 
 _STRING: Final = r'"[ !#-\[\]-~]{0,400}"'
@@ -38,23 +38,32 @@ _MOST_SLOTS: Final = 100
 
 
 class Shape:
-    """Facts about the texts of one shape; ``printed`` is the text around the slots in the old form."""
+    """Facts about the texts of one shape; ``old`` and ``compact`` are the texts around the slots in these forms.
 
-    __slots__ = ("_kinds", "_pieces", "_printed")
+    ``compact`` is None for a constant, list or ad, and if the shape has reals, which that form prints differently.
+    """
 
-    def __init__(self, pieces: tuple[str, ...], kinds: str, printed: tuple[str, ...]) -> None:
+    __slots__ = ("_compact", "_kinds", "_old", "_pieces")
+
+    def __init__(
+        self, pieces: tuple[str, ...], kinds: str, old: tuple[str, ...], compact: tuple[str, ...] | None
+    ) -> None:
         self._pieces = pieces
         self._kinds = kinds
-        self._printed = printed
+        self._old = old
+        self._compact = compact
 
     @property
     def is_printed_as_written(self) -> bool:
         """Return whether the old form is the text itself."""
-        return self._pieces == self._printed
+        return self._pieces == self._old
 
-    def printed(self, parts: list[str]) -> str:
-        """Return the old form of a text that was split into pieces and literals."""
-        parts[::2] = self._printed
+    def printed(self, parts: list[str], form: UnparseForm) -> str | None:
+        """Return a form of a text that was split into pieces and literals, None if unknown."""
+        around = self._old if form is UnparseForm.OLD else self._compact
+        if around is None:
+            return None
+        parts[::2] = around
         return "".join(parts)
 
     def pattern(self) -> str:
@@ -82,10 +91,13 @@ def is_expression(text: str) -> bool:
     return _find(text)[0] is not None
 
 
-def printed_old(text: str) -> str | None:
-    """Return how the old form prints an expression's text, None if unknown."""
+def printed(text: str, form: UnparseForm = UnparseForm.COMPACT) -> str | None:
+    """Return how the old or the compact form prints an expression's text, None if unknown.
+
+    The compact form of constants, lists and ads is never known: they are not expressions in JSON and XML.
+    """
     shape, parts = _find(text)
-    return None if shape is None else shape.printed(parts)
+    return None if shape is None else shape.printed(parts, form)
 
 
 def pattern_like(text: str) -> str | None:
@@ -132,8 +144,11 @@ def _made(pieces: tuple[str, ...], kinds: str) -> Shape | None:
         tree = parse_expression(Source(_joined(pieces, literals)), old=True)
     except ClassAdSyntaxError:
         return None
-    printed = _SLOT.split(unparse(tree, UnparseForm.OLD))
-    return Shape(pieces, kinds, tuple(printed[::2])) if printed[1::2] == literals else None
+    old, compact = (_SLOT.split(unparse(tree, form)) for form in (UnparseForm.OLD, UnparseForm.COMPACT))
+    if old[1::2] != literals:
+        return None
+    is_same = compact[1::2] == literals and not isinstance(tree, (Literal, ListNode, AdNode))
+    return Shape(pieces, kinds, tuple(old[::2]), tuple(compact[::2]) if is_same else None)
 
 
 def _has_strings_side_by_side(pieces: tuple[str, ...], kinds: str) -> bool:

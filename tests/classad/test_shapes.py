@@ -26,8 +26,8 @@ from crondor.classad import (
 from crondor.classad.compile import code_of, read
 from crondor.classad.evaluate import value_of
 from crondor.classad.parser import UnparseForm, parse_expression, unparse
-from crondor.classad.shapes import is_expression, literal, pattern_like, printed_old
-from crondor.classad.tree import Literal
+from crondor.classad.shapes import is_expression, literal, pattern_like, printed
+from crondor.classad.tree import AdNode, ListNode, Literal
 from crondor.diagnostics import Source
 from tests.classad import grammar
 from tests.classad.test_properties import EXPRESSIONS
@@ -91,9 +91,14 @@ def _parsed(text: str, *, old: bool) -> str | None:
 def _check(text: str) -> None:
     """Compare all that shapes tell of a text with what reading it tells."""
     if is_expression(text):
-        assert _parsed(text, old=True) == _parsed(text, old=False) == printed_old(text)
+        assert _parsed(text, old=True) == _parsed(text, old=False) == printed(text, UnparseForm.OLD)
     else:
-        assert printed_old(text) is None
+        assert printed(text, UnparseForm.OLD) is None
+    compact = printed(text)
+    if compact is not None:
+        tree = parse_expression(Source(text))
+        assert compact == unparse(tree)
+        assert not isinstance(tree, (Literal, ListNode, AdNode))
     plain = literal(text)
     if plain is not None:
         tree = parse_expression(Source(text))
