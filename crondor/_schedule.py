@@ -500,7 +500,8 @@ class _Reading:
             self._note("universe-scheduler", time_by, message, "write universe = local", Severity.ERROR)
         elif universe is Universe.SCHEDULER:
             message = "a scheduler universe job is accepted with cron fields, and never runs"
-            self._note("universe-scheduler", "universe", message, "write universe = local", Severity.ERROR)
+            help_text = "write universe = local; for a DAG, crondor compile --dag writes such a job"
+            self._note("universe-scheduler", "universe", message, help_text, Severity.ERROR)
         elif universe is Universe.GRID:
             message = "a grid universe job carries the times, and nothing waits for them"
             self._note("universe-grid", "universe", message, "let the remote job be deferred")

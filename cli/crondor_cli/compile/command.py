@@ -7,6 +7,7 @@ import click
 from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
 from crondor.zones import Policy
+from crondor_cli.compile.dag import DagRequest, schedule_dag
 from crondor_cli.compile.show import Asked, print_compiled, print_refusal, write_file
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
@@ -21,10 +22,14 @@ Examples:
       --except holidays:DE-BW --until 2028-01-01
   crondor compile 'every 5 minutes except 12:00..13:00' --format json
   crondor compile --write nightly.sub
+  crondor compile --dag week.dag 'weekdays at 02:00' --write week.sub
 
 --write takes the schedule from a line of the file, # crondor: schedule = TEXT, and writes the compiled lines between
 two markers. Options that change its meaning (--zone, --from, --except, --name, --policy) are added to that line;
 nothing else in the file changes. docs/compile.md describes the languages.
+
+--dag writes a submit file of the local universe and a script, week.sub and week.sh, which runs the DAG at these times.
+Without --write, the submit file is printed; --format json has both texts.
 
 Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is shown), 2 wrong usage."""
 
@@ -32,6 +37,15 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
 @click.command("compile", cls=Command, example="crondor compile 'last Friday of the month at 18:00'", epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--write", "write", metavar="FILE", help="Compile the schedule line of a submit file into the file.")
+@click.option("--dag", "dag", metavar="FILE", help="Run this DAG at the times; --write names the new submit file.")
+@click.option(
+    "--rescue",
+    type=click.Choice(["fresh", "continue"]),
+    default="fresh",
+    show_default=True,
+    help="With --dag: after a failed run, start a new one or continue it with its rescue DAG.",
+)
+@click.option("--overlap", is_flag=True, help="With --dag: start a run even if the one before is still in the queue.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="Days, holidays or a file to exclude.")
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="The time zone of TEXT.")
 @opts.from_option("Count steps and show runs")
@@ -66,6 +80,9 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
 def command(
     words: tuple[str, ...],
     write: str | None,
+    dag: str | None,
+    rescue: str,
+    overlap: bool,
     excepted: tuple[str, ...],
     own_zone: str | None,
     from_: str | None,
@@ -101,7 +118,9 @@ def command(
         policy,
         allow_dirs,
     )
-    if write is not None:
+    if dag is None and (overlap or rescue != "fresh"):
+        raise usage("--rescue and --overlap need --dag FILE")
+    if write is not None and dag is None:
         if words:
             message = "--write takes the schedule from the file: omit TEXT, and write it there as a line"
             line = f"# crondor: schedule = {' '.join(words)}"
@@ -112,6 +131,9 @@ def command(
     text = " ".join(words).strip()
     if not text:
         raise usage("give the schedule, such as 'every Friday at 06:00'")
+    if dag is not None:
+        schedule_dag(text, DagRequest(dag, write, rescue == "continue", overlap), asked, count, format_)
+        return
     _print(text, asked, count, format_)
 
 

@@ -83,6 +83,7 @@ class CompileResult(Head):
     ]
     runs: Annotated[Iterable[Instant], "the next runs"]
     reason: Annotated[str | None, "why it is not exact, or cannot be expressed"]
+    files: Annotated[Mapping[str, str] | None, "with --dag: the texts of the submit file and its script, by name"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 

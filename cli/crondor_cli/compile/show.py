@@ -97,15 +97,25 @@ _FEW = 5  # times that the schedd may skip
 _WIDEST = 76  # columns
 
 
-def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int, form: str) -> None:
-    """Print the compiled schedule."""
+def print_compiled(
+    schedule: WrittenSchedule,
+    compiled: Compiled,
+    clock: Clock,
+    count: int,
+    form: str,
+    files: Mapping[str, str] | None = None,
+) -> None:
+    """Print the compiled schedule; with the files of --dag, the first of them in place of the lines."""
     show(schedule.warnings)
+    made = "\n".join(submit_lines(schedule, compiled))
+    for text in list((files or {}).values())[:1]:
+        made = text.rstrip("\n")
     if form == "json":
-        echo_json(_data(schedule, compiled, clock, count))
+        echo_json({**_data(schedule, compiled, clock, count), "files": files})
     elif form == "submit":
-        emit("\n".join(submit_lines(schedule, compiled)), nl=True)
+        emit(made, nl=True)
     else:
-        say("\n".join(submit_lines(schedule, compiled)), fits=False)
+        say(made, fits=False)
         say("\n".join(["", *_words(schedule, compiled, clock, count)]))
 
 
@@ -256,6 +266,7 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
         "may_not_run": [instant(time, zone) for time in compiled.spoiled],
         "runs": [instant(run, zone) for run in _runs(schedule, compiled, count)],
         "reason": "; ".join(compiled.reasons) or None,
+        "files": None,
         "diagnostics": [diagnostic_data(each) for each in schedule.warnings],
     }
 
@@ -276,6 +287,7 @@ def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) 
         "may_not_run": [],
         "runs": [],
         "reason": "; ".join(each.message for each in error.diagnostics),
+        "files": None,
         "diagnostics": list(map(diagnostic_data, (*schedule.warnings, *error.diagnostics))),
     }
     echo_json(data)

@@ -1,0 +1,1 @@
+"""Tests of DAGs on a schedule."""
