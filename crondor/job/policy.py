@@ -354,8 +354,10 @@ class QueuedJob(Made):
 
     @property
     def requirements(self) -> str:
-        """The text of Requirements, empty if there are none."""
-        return self.ad.text("Requirements") if "Requirements" in self.ad else ""
+        """The text of Requirements, with the time of a made-up run; empty if there are none."""
+        text = self.ad.text("Requirements") if "Requirements" in self.ad else ""
+        made_up = self.integer("CrondorCatchUpTime") if "CrondorCatchUpTime" in text else None
+        return text if made_up is None else text.replace("MY.CrondorCatchUpTime", str(made_up))
 
     @property
     def leaves(self) -> bool:

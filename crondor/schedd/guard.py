@@ -1,7 +1,10 @@
-"""Keeps the DeferralTime of queued crontab jobs as the manual defines it, where the schedd differs.
+"""Keeps the DeferralTime of queued crontab jobs as the manual defines it, and makes up runs for jobs that ask for it.
 
 This corrects jobs already in the queue: a match between two passes cannot be prevented. At submission the remedy is a
 clause in requirements (``crondor next`` prints it, docs/dialects.md).
+
+A job asks by CrondorCatchUp (seconds) or CrondorOverlap = "queue" (docs/compile.md). Its run is made up by a
+DeferralTime that is not in its schedule, which stays until it is past (Scheduler::calculateCronTabSchedule).
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job import attributes
+from crondor.job.attributes import JobStatus
 from crondor.job.policy import QueuedJob
 from crondor.job_queue.records import JobId
-from crondor.recurrence import Policy
+from crondor.recurrence import NeverRuns, OutOfRange, Policy
 from crondor.schedd.protocol import Schedd, Selection, Which
 from crondor.schedd.reading import job_id
 from crondor.schedule import JobSchedule
-from crondor.spec import FIELDS, Dialect
+from crondor.spec import FIELDS
+from crondor.times import JobTimes
 
 _WANTED: Final = (
     f"JobStatus == 1 && ({' || '.join(f'{field.attribute} =!= undefined' for field in FIELDS)})"
@@ -38,12 +44,25 @@ class Correction(NamedTuple):
     applied: bool | None
 
 
+class CatchUp(NamedTuple):
+    """A run that makes up a missed time of a job: ``time`` is its DeferralTime (epoch seconds).
+
+    ``applied`` is None if it is only reported, and False if the job had changed in the meantime.
+    """
+
+    job: JobId
+    missed: int
+    time: int
+    applied: bool | None
+
+
 class GuardPass(NamedTuple):
-    """The corrections of one pass, the number of jobs checked, and jobs that cannot be corrected."""
+    """The corrections of one pass, the number of jobs checked, jobs that cannot be corrected, and made-up runs."""
 
     corrections: list[Correction]
     jobs: int
     trouble: dict[JobId, tuple[Diagnostic, ...]]
+    catch_ups: list[CatchUp]
 
 
 class Guard:
@@ -69,35 +88,97 @@ class Guard:
         """
         corrections: list[Correction] = []
         trouble: dict[JobId, tuple[Diagnostic, ...]] = {}
+        catch_ups: list[CatchUp] = []
         ads = self._schedd.jobs(self._which)
         for ad in ads:
             job = job_id(ad)
             if job is None:
                 continue
-            try:
-                found = self._wanted(ad, now)
+            before = attributes.exact_integer(ad, "DeferralTime")  # the edit compares it with =?=
+            try:  # the manual may not allow the schedule, or it never runs
+                times = JobTimes.from_queue(QueuedJob(ad), now, zone=self._zone, policy=self._policy)
+                time = None if is_made_up(ad, times, now) else right_time(times.schedule, before, now)
+                missed = missed_time(ad, times, now) if time is None else None
+                made_up = None if missed is None else makeup_time(times, missed, now)
             except CrondorError as error:
                 trouble[job] = error.diagnostics
                 continue
-            if found is not None:
-                before, time = found
+            if time is not None:
                 corrections.append(Correction(job, before, time, self._edit(job, before, time) if apply else None))
-        return GuardPass(corrections, len(ads), trouble)
+            elif missed is not None and made_up is not None:
+                done = self._make_up(ad, job, missed, made_up) if apply else None
+                catch_ups.append(CatchUp(job, missed, made_up, done))
+        return GuardPass(corrections, len(ads), trouble, catch_ups)
 
-    def _wanted(self, ad: ClassAd, now: int) -> tuple[int | None, int] | None:
-        """Return a job's DeferralTime and the correct one; None if it is correct.
-
-        Raises NeverRuns, OutOfRange, and InvalidSchedule for a schedule that the manual does not allow.
-        """
-        queued = QueuedJob(ad)
-        schedule = queued.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
-        present = attributes.exact_integer(ad, "DeferralTime")  # the edit compares it with =?=
-        time = right_time(schedule, present, now)
-        return None if time is None else (present, time)
-
-    def _edit(self, job: JobId, before: int | None, time: int) -> bool:
+    def _edit(self, job: JobId, before: int | None, time: int, condition: str = "true") -> bool:
         seen = "isInteger(DeferralTime) == false" if before is None else f"DeferralTime =?= {before}"
-        return self._schedd.edit_if(job, f"JobStatus == 1 && {seen}", {"DeferralTime": time})
+        return self._schedd.edit_if(job, f"JobStatus == 1 && {seen} && {condition}", {"DeferralTime": time})
+
+    def _make_up(self, ad: ClassAd, job: JobId, missed: int, time: int) -> bool:
+        """Mark a job, and then set its DeferralTime: of two guards, only the one whose mark it has goes on."""
+        before, mark = (attributes.exact_integer(ad, name) for name in ("DeferralTime", _MARK))
+        unmarked = f"{_MARK} =?= {'undefined' if mark is None else mark}"
+        condition = f"JobStatus == 1 && DeferralTime =?= {before} && {unmarked}"
+        marked = self._schedd.edit_if(job, condition, {_MARK: time, "CrondorCaughtUp": missed})
+        return marked and self._edit(job, before, time, f"{_MARK} =?= {time}")
+
+
+_MARK: Final = "CrondorCatchUpTime"
+_LEAD: Final = 120  # seconds for a negotiation, before the window of a made-up run ends
+_RAN: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
+
+
+def is_made_up(ad: ClassAd, times: JobTimes, now: int) -> bool:
+    """Return whether a guard has set the DeferralTime of an idle job, and the run may still start at ``now``."""
+    time = times.present  # that the schedd sees
+    return (
+        time is not None and time == attributes.exact_integer(ad, _MARK) and now <= times.deferral(time, now).last_start
+    )
+
+
+# A match sets JobCurrentStartDate, and keeps the date before it as JobLastStartDate; a change of JobStatus sets
+# LastJobStatus and EnteredCurrentStatus (HTCondor 25.14).
+def missed_time(ad: ClassAd, times: JobTimes, now: int) -> int | None:
+    """Return the last time of an idle job that it wants to be made up at ``now`` (epoch seconds), None if none.
+
+    Its last time before now counts, if the job was in the queue, no match for it is known, and it was not on hold then.
+    """
+    within, present = attributes.exact_integer(ad, "CrondorCatchUp"), times.present
+    queues = attributes.string(ad, "CrondorOverlap") == "queue"
+    if (within is None and not queues) or present is None or present <= now or is_made_up(ad, times, now):
+        return None
+    missed = _previous(times, now + 1)
+    if missed is None or missed <= (attributes.integer(ad, "QDate") or 0):
+        return None
+    match = max(attributes.integer(ad, name) or 0 for name in ("JobCurrentStartDate", "JobLastStartDate"))
+    before = _previous(times, missed)
+    opens = times.deferral(missed, now).match_opens
+    if before is not None:
+        opens = max(opens, times.deferral(before, now).last_start + 1)
+    if match >= min(opens, missed):
+        return None
+    since, state = attributes.integer(ad, "EnteredCurrentStatus") or 0, attributes.int32(ad, "LastJobStatus")
+    if missed <= since and state in _RAN:
+        return missed if queues else None
+    was_late = attributes.int32(ad, "LastHoldReasonCode") == MISSED_DEFERRED_EXECUTION_TIME
+    if missed <= since and state == JobStatus.HELD and not was_late:
+        return None
+    return missed if within is not None and now - missed <= within else None
+
+
+def _previous(times: JobTimes, before: int) -> int | None:
+    try:
+        return times.previous(before)
+    except (NeverRuns, OutOfRange):
+        return None
+
+
+def makeup_time(times: JobTimes, missed: int, now: int) -> int | None:
+    """Return the DeferralTime for a run at ``now`` that makes up a time, None if the next run is too close."""
+    window = times.deferral(missed, now).window
+    time = now + max(_LEAD - window, 0)
+    following = next(times.runs(now), None)
+    return time if following is None or time + window < following else None
 
 
 def right_time(schedule: JobSchedule, present: int | None, now: int) -> int | None:

@@ -1,4 +1,4 @@
-"""`crondor queue guard`: keep DeferralTime of queued jobs as the manual defines it."""
+"""`crondor queue guard`: keep DeferralTime of queued jobs as the manual defines it, and make up missed runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ The guard is for jobs that are already queued. It is best effort: a job that is 
 edit, runs at the schedd's time. For jobs that are not yet submitted, a clause in requirements that lets only the right
 times match is better: crondor next --spec FILE prints it.
 
-Exit status: 0 fine, 1 a finding (with --once: a wrong time, a schedule that cannot be guarded), 2 wrong usage.
+It also makes up runs, for jobs compiled with the policies catch_up and overlap = queue: HTCondor makes up nothing. The
+attributes CrondorCaughtUp, the missed time, and CrondorCatchUpTime, the DeferralTime of its run, mark such a job.
+
+Exit status: 0 fine, 1 a finding (with --once: a wrong time, a run to make up, a schedule that cannot be guarded), 2
+wrong usage.
 Without --once it runs until Ctrl-C."""
 
 _WARNING = Diagnostic(
@@ -77,7 +81,7 @@ def command(
     policy: Policy | None,
     format_: str,
 ) -> None:
-    """Compare the DeferralTime of idle crontab jobs with the manual, and correct the schedd's differences."""
+    """Compare the DeferralTime of idle crontab jobs with the manual, and correct it; make up the runs they want."""
     chosen = selection_of(jobs, constraint)
     show([_WARNING])
     with ExitStack() as stack:
@@ -122,7 +126,7 @@ def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, ap
     else:
         for line in _lines(data, clock):
             say(line)
-    if once and (found.corrections or found.trouble):
+    if once and (found.corrections or found.catch_ups or found.trouble):
         raise click.exceptions.Exit(1)
     return once
 
@@ -141,6 +145,16 @@ def _result(found: GuardPass, clock: Clock) -> results.GuardResult:
             }
             for each in found.corrections
         ],
+        "catch_ups": [
+            {
+                "job": str(each.job),
+                "missed": each.missed,
+                "time": each.time,
+                "local": iso(each.time, clock.zone),
+                "applied": each.applied,
+            }
+            for each in found.catch_ups
+        ],
         "trouble": [
             {"job": str(job), "diagnostics": [diagnostic_data(fault) for fault in faults]}
             for job, faults in found.trouble.items()
@@ -148,12 +162,18 @@ def _result(found: GuardPass, clock: Clock) -> results.GuardResult:
     }
 
 
+_OUTCOMES = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
+
+
 def _lines(found: results.GuardResult, clock: Clock) -> Iterator[str]:
     now = local_text(found["now"], clock.zone)
     for each in found["corrections"]:
         before = "none" if each["before"] is None else local_text(each["before"], clock.zone)
         change = f"{each['job']} DeferralTime {before} -> {local_text(each['time'], clock.zone)}"
-        outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
-        yield f"{now}  {change}  ({outcome[each['applied']]})"
-    if not found["corrections"]:
+        yield f"{now}  {change}  ({_OUTCOMES[each['applied']]})"
+    for made in found["catch_ups"]:
+        missed, time = (local_text(each, clock.zone) for each in (made["missed"], made["time"]))
+        change = f"{made['job']} the run of {missed} is made up: DeferralTime {time}"
+        yield f"{now}  {change}  ({_OUTCOMES[made['applied']]})"
+    if not (*found["corrections"], *found["catch_ups"]):
         yield f"{now}  {plural(found['job_count'], 'idle crontab job')}, nothing to correct"

@@ -30,6 +30,17 @@ class Correction(Instant):
     ]
 
 
+class CatchUp(Instant):
+    """The DeferralTime of a run that makes up a missed one."""
+
+    job: Annotated[str, "ClusterId.ProcId"]
+    missed: Annotated[int, "the missed time (epoch seconds)"]
+    applied: Annotated[
+        bool | None,
+        "whether the time was written; null without `--apply`; false where the job had changed in the meantime",
+    ]
+
+
 class Trouble(TypedDict):
     """A job that cannot be guarded."""
 
@@ -43,6 +54,7 @@ class GuardResult(TypedDict):
     now: Annotated[int, "the time of the pass (epoch seconds)"]
     job_count: Annotated[int, "the number of idle crontab jobs checked"]
     corrections: Annotated[Iterable[Correction], "the times that are not the manual's"]
+    catch_ups: Annotated[Iterable[CatchUp], "the runs that make up missed ones"]
     trouble: Annotated[Iterable[Trouble], "the jobs that cannot be guarded"]
 
 
