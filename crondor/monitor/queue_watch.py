@@ -79,6 +79,7 @@ LOOKED_AT: Final = (
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
             "ExitBySignal", "ExitSignal", "GridResource", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason",
+            "CrondorCatchUpTime", "CrondorCaughtUp",
         ),
     ),
 )  # fmt: skip

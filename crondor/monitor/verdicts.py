@@ -565,7 +565,7 @@ def sight(
     if there is not None and there <= since:
         history.match(there)
     if began is not None:
-        _begin(history, began, None)
+        _begin(history, began, _made_up(queued, began))
     if int32(ad, "LastJobStatus") not in _THERE:
         _end(history, queued, there, since, away)
     history.turn(_turn(queued, status, since))
@@ -586,7 +586,8 @@ def _sight_there(
     if began is not None and _is_of_match(began, there, due):
         if has_come:
             history.match(since)
-        _begin(history, began, due)
+        made_up = _made_up(queued, began)
+        _begin(history, began, due if made_up is None else made_up)
         return
     if began is not None:
         _begin(history, began, None)
@@ -602,6 +603,14 @@ def _sight_there(
 def _begin(history: JobHistory, began: int, due: int | None) -> None:
     history.start(Start(began, due))
     history.turn(Turn(began, JobCondition.RUNNING))
+
+
+def _made_up(queued: QueuedJob, began: int) -> int | None:
+    """Return the missed time that a run makes up, None if it is no such run (crondor.schedd.guard)."""
+    time = queued.integer("CrondorCatchUpTime")
+    if time is None or not time - CLOCKS <= began <= time + (queued.integer("DeferralWindow") or 0) + CLOCKS:
+        return None
+    return queued.integer("CrondorCaughtUp")
 
 
 def _is_of_match(began: int, there: int | None, due: int | None) -> bool:

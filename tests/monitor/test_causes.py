@@ -70,6 +70,32 @@ def test_a_start_is_told_when_it_is_seen_and_again_when_it_is_lost() -> None:
     assert [each.last_success for each in job.watch.look([job.ad], SIX + 11).jobs] == [SIX + 5]
 
 
+@pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("looks", [(), (LATER,)])
+def test_a_made_up_run_is_that_of_the_missed_time(looks: tuple[int, ...], *, is_over: bool) -> None:
+    """It is no start without a due time, seen while it runs or afterwards; a time that was told as missed stays so."""
+    at = SIX + 900
+    mark: dict[str, Any] = {
+        "CrondorCatchUpTime": at,
+        "CrondorCaughtUp": SIX,
+        "JobCurrentStartDate": at - 30,
+        "DeferralTime": at,
+    }
+    made_up: dict[str, Any] = {**BEGUN, "EnteredCurrentStatus": at - 30, "JobCurrentStartExecutingDate": at, **mark}
+    over: dict[str, Any] = {
+        **ENDED,
+        "EnteredCurrentStatus": at + 3,
+        "JobCurrentStartExecutingDate": at,
+        **mark,
+        "DeferralTime": SIX + HOUR,
+    }
+    job = MadeJob(DeferralTime=SIX)
+    for now in (SIX - 10, *looks):
+        job.look(now, DeferralTime=SIX + HOUR if now > SIX else SIX)
+    told = job.look(at + SETTLE + 5, **(over if is_over else made_up))
+    assert [(words(run), run.run.time, run.delay) for run in told] == ([] if looks else [(("started", None), SIX, 900)])
+
+
 def test_a_short_run_between_two_looks_is_seen() -> None:
     """What the ad keeps of it is enough; it may have been matched again since, and in the very second of its end."""
     assert MadeJob().said(LATER, **ENDED) == ("started", None)
