@@ -71,6 +71,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN504": ("universe-scheduler",),
     "CRN505": ("universe-grid",),
     "CRN506": ("submit-universe",),
+    "CRN567": ("schedule-policy",),
     # The job router's configuration
     "CRN601": (
         *("config-error", "config-heredoc", "config-if", "config-include", "config-line"),

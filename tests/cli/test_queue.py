@@ -238,6 +238,25 @@ def test_the_guard_names_its_limits_and_only_says(schedd: Schedd, write: Write) 
     assert schedd("guard", "--once").status == 0
 
 
+def test_the_guard_makes_up_a_missed_run(schedd: Schedd, write: Write) -> None:
+    """Of a job that asks for it: reported, and written once; its run is then the next one, and later the schedule's."""
+    lines = ("executable = /bin/date", "cron_minute = 0", "cron_hour = 2", "MY.CrondorCatchUp = 36000")
+    path = write(*lines, "requirements = DeferralTime % 7200 == 1 || DeferralTime =?= MY.CrondorCatchUpTime", "queue")
+    schedd("submit", path)
+    schedd("edit", "1.0", "--set", f"QDate={NOW_EPOCH - 86400 * 2}")
+    now = "2026-11-21 03:00"
+    schedd("recalc", "--apply", now=now)
+    assert "nothing to correct" in schedd("guard", "--once", now=now).out
+    schedd("edit", "1.0", "--set", "Requirements=DeferralTime % 7200 == 3600 || DeferralTime =?= MY.CrondorCatchUpTime")
+    found = schedd("guard", "--once", now=now)
+    assert found.status == 1
+    said = "1.0 the run of Sat 2026-11-21 02:00 +0100 is made up: DeferralTime Sat 2026-11-21 03:02 +0100"
+    assert f"{said}  (not written: --apply)" in found.out
+    assert f"{said}  (written)" in schedd("guard", "--once", "--apply", now=now).out
+    assert schedd("guard", "--once", "--apply", now=now).status == 0
+    assert "Sat 2026-11-21 03:02" in schedd("next", now=now).out
+
+
 def test_the_guard_goes_on(schedd: Schedd, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pass after pass until it is ended, each at its own time."""
     schedd("submit", NIGHTLY)

@@ -344,3 +344,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
     for reason in made.compiled.reasons:
         say(f"  {printable(reason)}")
+    if made.compiled.wish.makes_up:
+        say(
+            "  missed runs: made up by crondor queue guard --live --apply, which must run there; HTCondor makes up none"
+        )
