@@ -6,8 +6,6 @@ without an encoding is an error. Paths stay those of the machine it runs on.
     python -X warn_default_encoding tests/as_windows.py program.py
 """
 
-from __future__ import annotations
-
 import asyncio.subprocess  # what is here before the names go, as it would be another thing on Windows
 import concurrent.futures.process
 import importlib.resources

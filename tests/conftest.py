@@ -1,7 +1,5 @@
 """What every test starts from: the same examples in each run, a usual umask, Ctrl-C as a terminal has it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

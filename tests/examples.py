@@ -1,7 +1,5 @@
 """How many examples are tried: few in each run, and CRONDOR_EXAMPLES times as many to look for faults."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import TypeVar

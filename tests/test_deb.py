@@ -1,7 +1,5 @@
 """The Debian package that `make deb` builds: what is in it, on what it depends, that it runs, and again."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import importlib.metadata

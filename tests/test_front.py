@@ -1,7 +1,5 @@
 """The front page of the library: each public name is the object of its module, imported when it is asked for."""
 
-from __future__ import annotations
-
 import ast
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The grammars in docstrings: each is closed, and the code reads what it says."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from datetime import timezone

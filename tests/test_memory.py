@@ -1,7 +1,5 @@
 """Answers that are kept from one look to the next."""
 
-from __future__ import annotations
-
 from crondor._types import Memory
 
 

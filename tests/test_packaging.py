@@ -1,7 +1,5 @@
 """What is shipped: the wheel's contents, the cost of `import crondor`, the list of examples."""
 
-from __future__ import annotations
-
 import configparser
 import email
 import os

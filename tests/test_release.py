@@ -1,7 +1,5 @@
 """A release is one thing: the version, and what the recipes ask for, are those of pyproject.toml everywhere."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import re

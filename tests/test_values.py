@@ -1,7 +1,5 @@
 """Every public value can be shown, compared, copied, pickled, and sent to another process."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import enum

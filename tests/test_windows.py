@@ -1,7 +1,5 @@
 """What can be shown without Windows: commands and library run where what it has not is gone (tests/as_windows.py)."""
 
-from __future__ import annotations
-
 import json
 import ntpath
 import os

@@ -1,7 +1,5 @@
 """What an access point makes of a job: transforms in their order, requirements, limits, policy, what it passes over."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.access_point import AccessPoint, Admission, Submitter, read_access_point, sent_jobs

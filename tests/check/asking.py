@@ -1,7 +1,5 @@
 """Short ways to ask what is found in a description, and to cure it."""
 
-from __future__ import annotations
-
 from crondor.diagnostics import Source
 from crondor.lint import CheckReport, CheckSettings, Finding, check_submit
 from crondor.lint.submit import fixed

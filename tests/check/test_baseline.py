@@ -1,7 +1,5 @@
 """Baselines: what is known stays quiet wherever its line moves, and nothing else does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Every fault that reading a schedule can report is the business of exactly one rule."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

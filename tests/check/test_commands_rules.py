@@ -1,7 +1,5 @@
 """CRN5..: misspelt commands, attributes behind condor_submit's back, and universes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.asking import cured, found, places

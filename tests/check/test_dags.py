@@ -1,7 +1,5 @@
 """DAG files: what DAGMan refuses, as condor_dag_checker 25.14 says, and what nodes get of their VARS."""
 
-from __future__ import annotations
-
 import json
 import re
 from graphlib import CycleError, TopologicalSorter

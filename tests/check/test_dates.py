@@ -1,7 +1,5 @@
 """The rules about dates: schedules that never fire, or rarely, or too often, and the cure of the day-0 defect."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """The months in which the day-0 defect is looked for begin where the zone's clock says, whatever is done to it."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """CRN3..: the deferral time, its window and prep time, as literals and as expressions."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.diagnostics import Severity

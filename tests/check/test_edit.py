@@ -1,7 +1,5 @@
 """Edits of a submit description: made in one pass, refused where they overlap, offered for literal values only."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.diagnostics import Source

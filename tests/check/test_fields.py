@@ -1,7 +1,5 @@
 """The rules about the cron fields: what the schedd makes of a text, and texts that it reads as the manual does."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

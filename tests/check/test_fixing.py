@@ -1,7 +1,5 @@
 """Cures applied round after round: they end, cure what they say, and leave the rest of the text alone."""
 
-from __future__ import annotations
-
 import difflib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """A comment after a value goes on a line of its own, where it certainly is a comment."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.diagnostics import Source

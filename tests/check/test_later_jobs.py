@@ -1,7 +1,5 @@
 """CRN517: the environment of the jobs after the first of a cluster."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.asking import found, places

@@ -1,7 +1,5 @@
 """One cause is one finding: what follows from a fault is not said beside it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

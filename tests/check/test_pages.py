@@ -1,7 +1,5 @@
 """The page of every rule: its first description triggers the rule, the second one does not, and a fix cures it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cache

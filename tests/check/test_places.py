@@ -1,7 +1,5 @@
 """CRN570 and CRN571: what is named and not there; nothing outside the folders is looked at, and nothing opened."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

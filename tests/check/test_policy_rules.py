@@ -1,7 +1,5 @@
 """CRN4..: jobs that run once, never end, stay held, or ask another machine's clock."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.asking import cured, found, places

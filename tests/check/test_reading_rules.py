@@ -1,7 +1,5 @@
 """CRN0..: what reading a description says; every code that the reader can give belongs to exactly one rule."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

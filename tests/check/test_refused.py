@@ -1,7 +1,5 @@
 """CRN017: what condor_submit refuses beside the schedule, once, and in its words."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.check.asking import found, report

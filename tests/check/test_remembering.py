@@ -1,7 +1,5 @@
 """A check that remembers the one before it finds what a fresh one finds, and looks at less."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Comments that silence rules."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.diagnostics import Source

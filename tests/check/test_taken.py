@@ -1,7 +1,5 @@
 """CRN513 to CRN516, CRN542, CRN543, CRN556 to CRN558, CRN574, CRN585 to CRN593: what is taken without a word."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

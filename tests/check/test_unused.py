@@ -1,7 +1,5 @@
 """CRN501, CRN507 to CRN510: lines that condor_submit has no use for, and what a release does not have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

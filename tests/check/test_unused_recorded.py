@@ -1,7 +1,5 @@
 """What check says of unused lines, beside the warnings of condor_submit 25.14 on recorded descriptions."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

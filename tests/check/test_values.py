@@ -1,7 +1,5 @@
 """CRN54.. to CRN59.., and CRN118: what stands in values; faults that were planted, and what is no fault."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

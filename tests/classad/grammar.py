@@ -1,7 +1,5 @@
 """Random expressions and ads, for comparison with HTCondor's own library and for the fuzzer."""
 
-from __future__ import annotations
-
 import random
 
 NAMES = [

@@ -1,7 +1,5 @@
 """Short ways to make ads and to evaluate, for the tests of the ClassAd engine."""
 
-from __future__ import annotations
-
 from crondor.classad import AdValue, Context, Expression, Value, lower, print_value
 
 NOW = Context(now=1_700_000_000)

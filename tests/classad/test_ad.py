@@ -1,7 +1,5 @@
 """Ads as mappings: names without case, texts until asked for, Python values, chaining, copies."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

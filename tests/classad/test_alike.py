@@ -1,7 +1,5 @@
 """Ads that are like one before are read by what they have in common: never with another result than alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

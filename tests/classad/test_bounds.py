@@ -1,7 +1,5 @@
 """No text hurts the process: each bound is an error in good time, never a crash, a hang or a RecursionError."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """Attributes that refer to themselves: told wherever evaluation may go round, and surely only where it must."""
 
-from __future__ import annotations
-
 import re
 from unittest.mock import patch
 

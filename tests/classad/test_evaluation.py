@@ -1,7 +1,5 @@
 """Values: names and scopes, the clock and the zone of the context, the results a reader would not guess."""
 
-from __future__ import annotations
-
 from datetime import timedelta, timezone
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """The front page of the engine: everything public is there, and whole ads are imported when they are asked for."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The facts about the language that nobody would guess, each as HTCondor 25.14 has it."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import ClassAdSyntaxError, EvaluationFailed, Expression, UnparseForm

@@ -1,7 +1,5 @@
 """Texts as HTCondor 25.14 prints them, also where they do not read back, against texts that do."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import (

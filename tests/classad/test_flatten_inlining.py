@@ -1,7 +1,5 @@
 """Flattening that puts the expressions of names in their place."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import ClassAd, EvaluationFailed, Expression

@@ -1,7 +1,5 @@
 """Reading and writing ads in every form: streams, positions, strictness, bounds, hostile texts."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """References, partial evaluation and explanations."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import CircularReference, Expression

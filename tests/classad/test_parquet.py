@@ -1,7 +1,5 @@
 """Ads as Parquet: what is written is read back, types are those of the ads, and other files are taken or refused."""
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever the text: our errors or a tree that prints to itself; whatever the expression: a value or our error."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

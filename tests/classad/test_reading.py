@@ -1,7 +1,5 @@
 """What is read, how it is printed, and where errors point."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import ClassAdSyntaxError, Expression, UnparseForm, parse_ad

@@ -1,7 +1,5 @@
 """Regular expressions are PCRE2's, on bytes."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import ClassAd, EvaluationFailed

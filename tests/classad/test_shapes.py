@@ -1,7 +1,5 @@
 """What is known of a text by its shape is what reading and printing the text itself tells."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Ads that share their names are printed as others are, whatever they have in common."""
 
-from __future__ import annotations
-
 import copy
 
 from hypothesis import given

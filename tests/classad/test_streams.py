@@ -1,7 +1,5 @@
 """Streams of ads with faults in them: what is whole comes out, and each fault is told once, with its place."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import tracemalloc

@@ -1,7 +1,5 @@
 """Times in other zones than UTC, and the directives of formatTime."""
 
-from __future__ import annotations
-
 from zoneinfo import ZoneInfo
 
 import pytest

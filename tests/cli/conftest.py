@@ -1,7 +1,5 @@
 """Files for the command to read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

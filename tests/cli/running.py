@@ -1,7 +1,5 @@
 """Run the command: in this process for what it says, in one of its own where the process is the subject."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

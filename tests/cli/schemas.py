@@ -1,7 +1,5 @@
 """JSON that a command prints, held against the schema that `crondor config schema` has of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

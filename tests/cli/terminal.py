@@ -1,7 +1,5 @@
 """A terminal for commands that draw: what its screen shows in the end, with keys that are typed on the way."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

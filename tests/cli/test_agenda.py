@@ -1,7 +1,5 @@
 """`crondor agenda`: the coming days of all jobs of some files, as a table, as JSON and as a picture."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """`crondor agenda --suggest`: other minutes, as tables, JSON, a picture and a diff, and put into the files."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All commands: the same thing is called the same, and help says what to do."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """--schedule TEXT: next, prev, explain, diff, agenda and export asked about a schedule in any language."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`crondor next --at`: a time in words as deferral_time, and back."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """`crondor check --baseline`: old findings stay quiet, new ones fail."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`crondor check`: files in, findings out; selection, silence, settings, fixes, and the forms for other programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """An attribute that refers to itself is told by every command that sees who writes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`crondor classad`: evaluate, rewrite and match ads; status 0 fine, 1 a finding, 2 wrong usage."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands beside clock changes: each shows the runs that the clock on the wall has, minute by minute."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """``--cluster``: a Dask cluster prints the same bytes as one process, also if a worker is killed."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """`crondor compile`: the lines, the proof and the refusals, and a submit file's own schedule."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

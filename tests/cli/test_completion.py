@@ -1,7 +1,5 @@
 """What the shell is offered: zones, codes, routes and jobs; nothing on trouble, and no word on the screen."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

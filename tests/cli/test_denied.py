@@ -1,7 +1,5 @@
 """Files that one may not read or write, and pipes in their place: one line says so, and the status is documented."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Configurations as they are deployed: --config-root, --ce, this host's own; and what one job passes there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

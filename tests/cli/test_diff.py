@@ -1,7 +1,5 @@
 """`crondor diff`: where two schedules, or two readings of one, part."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from itertools import islice
 from typing import Any

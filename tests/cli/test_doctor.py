@@ -1,7 +1,5 @@
 """`crondor config doctor`: what is installed, and whether a schedd can be worked with."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the command says when something is wrong, and its exit status: 0 fine, 1 a finding, 2 wrong usage."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

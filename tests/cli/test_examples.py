@@ -1,7 +1,5 @@
 """The submit files of examples/, and the commands that show them off."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

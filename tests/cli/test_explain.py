@@ -1,7 +1,5 @@
 """`crondor explain`: what a schedule means, and why it fires at a time or does not."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`crondor export`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from unittest.mock import patch

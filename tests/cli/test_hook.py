@@ -1,7 +1,5 @@
 """`crondor hook` and `crondor queue advertise` on the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`crondor hook daemon-cron` as a process: signals, configurations that change, templates."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

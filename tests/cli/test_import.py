@@ -1,7 +1,5 @@
 """`crondor import crontab`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

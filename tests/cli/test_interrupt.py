@@ -1,7 +1,5 @@
 """Ctrl-C typed at a terminal: what is left on the screen is what was said, and nothing of a picture or of ^C."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """--from and --until include their moment in every command that has them; without --from only times after now count."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import datetime, timezone

@@ -1,7 +1,5 @@
 """--jobs: what several processes print and say is what one does, and whatever ends them leaves nothing behind."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """What goes into the journal has its level; what goes anywhere else has none."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What goes to a terminal fits it, and what goes to a program keeps its lines."""
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Where a line ends: at a line feed, for whoever tells a line's number; not at a form feed, nor at U+2028."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

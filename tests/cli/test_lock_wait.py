@@ -1,7 +1,5 @@
 """Commands that change a queue wait for the one that has it, say so, and give up after some seconds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`crondor monitor`: what was due, what started, and why the rest did not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

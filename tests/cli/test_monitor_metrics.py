@@ -1,7 +1,5 @@
 """`crondor monitor --metrics` and `--alerts`: what is served, where, and what the written files know."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re

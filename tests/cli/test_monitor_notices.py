@@ -1,7 +1,5 @@
 """`crondor monitor --on` and `--heartbeat`: commands without a shell, and a sign of life."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

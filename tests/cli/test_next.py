@@ -1,7 +1,5 @@
 """`crondor next`: the runs of a schedule, as the manual has them and as the real schedd does."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

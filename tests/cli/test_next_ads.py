@@ -1,7 +1,5 @@
 """`crondor next --ads`: when the jobs of a queue run, from what condor_q prints."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

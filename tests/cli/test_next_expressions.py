@@ -1,7 +1,5 @@
 """`crondor next` and its kin on times, windows and fields that are ClassAd expressions."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.conftest import Write

@@ -1,7 +1,5 @@
 """When does this job run? Every command, the editor and the library name the same times, with and without a clause."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

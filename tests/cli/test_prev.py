@@ -1,7 +1,5 @@
 """`crondor next --previous`: when a schedule fired last."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.conftest import Write

@@ -1,7 +1,5 @@
 """`crondor preview`, and --pool-config of check, next and simulate: what a user sees of an access point."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command as a process: pipes, signals, terminals, encodings, completion, and what it imports."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

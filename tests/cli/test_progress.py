@@ -1,7 +1,5 @@
 """How far a long command is: on a terminal alone, gone at the end, and cleared by Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

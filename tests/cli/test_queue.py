@@ -1,7 +1,5 @@
 """`crondor queue`: queues on disk, logs and ads, from submission to history."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

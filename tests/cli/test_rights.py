@@ -1,7 +1,5 @@
 """Commands where other users have a hand in the files: whom they believe, and as whom they write."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -1,7 +1,5 @@
 """`crondor route show` and `check`: status 0 fine, 1 a finding, 2 wrong usage."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

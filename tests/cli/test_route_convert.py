@@ -1,7 +1,5 @@
 """`crondor route convert`: status 0 all converted, 1 a route or an attribute is left out, 2 wrong usage."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`crondor route diff`: as diff(1), 0 the same, 1 they differ, 2 trouble."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

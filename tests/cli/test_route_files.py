@@ -1,7 +1,5 @@
 """`crondor route run` with files: a spool, token files, and what it refuses."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

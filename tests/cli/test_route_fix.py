@@ -1,7 +1,5 @@
 """`crondor route check --fix`: what has one sure cure, read and checked again before it counts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`crondor route explain`, `explain` and `apply`: status 0 fine, 1 a finding, 2 wrong usage."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """`crondor route run --live` with the bindings' stand-in: what reaches the schedd, what is said where it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`crondor route plan`: status 0 fine or notes, 1 a warning or an error, 2 wrong usage."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`crondor route run`: one poll, a dry one, and a router that runs until it is told to end."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

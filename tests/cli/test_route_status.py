@@ -1,7 +1,5 @@
 """`crondor route status`: a queue without a router, one with a router that runs, two queues, the collector's ad."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from pathlib import Path

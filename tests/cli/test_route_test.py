@@ -1,7 +1,5 @@
 """`crondor route test`: expectations as TOML, tried and recorded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree as ET
 

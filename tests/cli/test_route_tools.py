@@ -1,7 +1,5 @@
 """`crondor route q`, `history` and `rm`: what HTCondor's router tools do, with all their options honoured."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows of two readings that are made as they are asked for, against a table of all times."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """`crondor run`: real programs on the real clock; killed at any point and started again, each runs once."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """SARIF 2.1.0: what the standard and code scanning require of a log, written down here in short."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

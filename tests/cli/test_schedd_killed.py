@@ -1,7 +1,5 @@
 """`crondor queue edit`, hold and release are all or nothing, whenever the process is killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """`crondor queue submit|hold|release|rm|edit --live`: the same words, and a schedd after them."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """`crondor config schema`: a schema for each command that prints JSON, which says exactly what it prints."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """`crondor config service`, and what the commands that run for months tell a service manager."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

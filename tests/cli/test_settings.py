@@ -1,7 +1,5 @@
 """The settings of files and variables: for all commands, what is nearer counts, and what is wrong is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

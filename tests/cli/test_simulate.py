@@ -1,7 +1,5 @@
 """`crondor simulate`: counts, what would be enough, the line to change, events, logs, pictures, and wrong usage."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`crondor simulate --routes`: sites that run, fail, swallow, hold and remove; lines of time; wrong usage."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

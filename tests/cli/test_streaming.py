@@ -1,7 +1,5 @@
 """Output in pieces is the output there was at once."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

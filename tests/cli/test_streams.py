@@ -1,7 +1,5 @@
 """Every command that reads a stream of ads hands on what comes before a fault and after it, and tells it once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

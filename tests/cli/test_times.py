@@ -1,7 +1,5 @@
 """Times typed by people, the local zone, and instants shown as text."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

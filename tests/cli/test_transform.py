@@ -1,7 +1,5 @@
 """`crondor classad transform`: ads through rules; status 0 fine, 1 a finding, 2 wrong usage."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from contextlib import suppress

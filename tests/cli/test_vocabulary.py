@@ -1,7 +1,5 @@
 """One word for one thing in the JSON of all commands: a key that another command has a word for is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Signals that end a wait."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """--watch runs a command again after each change, whatever it says, until Ctrl-C."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that commands write: whole or not at all, with the mode they had, and a line that says why not."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -4,8 +4,6 @@ HTCondor's own library evaluates the clauses, at the times around every clock ch
 runs the jobs. Prints the counts and each fault; status 1 if there was one.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

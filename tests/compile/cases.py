@@ -1,7 +1,5 @@
 """Random schedules of each kind, with the times that an independent oracle says they have on the wall clock."""
 
-from __future__ import annotations
-
 import calendar
 import re
 from collections.abc import Callable, Iterator

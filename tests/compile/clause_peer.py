@@ -4,8 +4,6 @@ Reads one JSON object a line (clause, times) and writes the list of times for wh
 the library refuses it.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

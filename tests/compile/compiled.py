@@ -1,7 +1,5 @@
 """Random schedules compiled, and their lines tried by others: HTCondor's own library, the schedd's walk, a pool."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

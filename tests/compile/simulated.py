@@ -1,7 +1,5 @@
 """Compiled jobs in the simulated pool, by the command that users run: what starts, to the second."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from random import Random

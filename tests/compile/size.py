@@ -1,7 +1,5 @@
 """How much the random trials try: little in the suite, much in `make fuzz`, which sets both variables."""
 
-from __future__ import annotations
-
 import os
 
 COUNT = int(os.environ.get("CRONDOR_SCHEDULES", "0"))

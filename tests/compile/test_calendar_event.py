@@ -1,7 +1,5 @@
 """Calendar events against what systemd-analyze said of them."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timezone
 from itertools import islice

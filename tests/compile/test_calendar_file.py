@@ -1,7 +1,5 @@
 """Calendars in .ics files: what starts when, what a file changes of its series, and what is refused."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from itertools import islice
 from pathlib import Path

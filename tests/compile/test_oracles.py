@@ -1,7 +1,5 @@
 """Schedules of every kind against independent oracles; CRONDOR_SCHEDULES=200 makes it the whole of ten years."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from random import Random
 

@@ -1,7 +1,5 @@
 """The policies of a submit file's schedule: read, compiled, checked and explained."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The algebra of schedules: its laws, and that every question is answered from the same instants."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 from itertools import islice, pairwise
 

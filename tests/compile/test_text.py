@@ -1,7 +1,5 @@
 """Schedules as people write them: what is understood, what is refused, and what is said then."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest

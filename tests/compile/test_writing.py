@@ -1,7 +1,5 @@
 """Compiled schedules: what is written and refused, and that the schedd starts the wanted times and no other."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path

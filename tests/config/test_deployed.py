@@ -1,7 +1,5 @@
 """A configuration as it is deployed: which files are read, in which order, and what is never done."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A host's own configuration: which files, in which order, and what is not read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Untrusted configurations: nothing runs, nothing outside is read, everything ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """HTCondor's configuration language: what a line sets, what is refused, and where."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

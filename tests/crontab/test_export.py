@@ -1,7 +1,5 @@
 """Jobs as crontab lines: read back, they have the same runs and the same command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Reading a Unix crontab: what cron takes for a variable, a schedule, a command, and its standard input."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

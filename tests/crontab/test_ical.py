@@ -1,7 +1,5 @@
 """Runs as a calendar: read back by the library, the events are the runs."""
 
-from __future__ import annotations
-
 import sys
 from datetime import datetime, timedelta
 from itertools import islice

@@ -1,7 +1,5 @@
 """Crontab lines as submit files: the same runs, the same command, and a word about everything else."""
 
-from __future__ import annotations
-
 import subprocess
 from itertools import takewhile
 from typing import Any

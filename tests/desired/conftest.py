@@ -1,7 +1,5 @@
 """A folder of submit files and an embedded queue, both in the test's own folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever the folder and the queue were, and whenever an apply was ended: after the next one they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random

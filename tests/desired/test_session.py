@@ -1,7 +1,5 @@
 """`crondor plan` and `crondor apply` on an embedded queue: what an administrator does with a folder of jobs."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import Expression

@@ -1,7 +1,5 @@
 """The types of JSON keys: those that the pages of the commands give, and those of real output."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Command lines that pages and helps show without running them: each names a command that there is, and its options."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pages: every command they show answers as shown, every example runs, and every table says what crondor says."""
 
-from __future__ import annotations
-
 import csv
 import doctest
 import io

@@ -1,7 +1,5 @@
 """docs/classad.md and the pages of its commands: keys, values, bounds and differences are crondor's own answers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

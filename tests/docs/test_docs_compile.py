@@ -1,7 +1,5 @@
 """docs/compile.md: what stands in one row of its table is one schedule, in every language."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.compile.meaning import read_schedule

@@ -1,7 +1,5 @@
 """docs/route.md: its options, outcomes and JSON keys are those of the program."""
 
-from __future__ import annotations
-
 from crondor.router import RouteOutcome
 from tests.cli.running import ROOT
 from tests.docs.test_docs import DOCS, bare, tables

@@ -1,7 +1,5 @@
 """docs/route-plan.md: its outcomes and conducts are those of the program."""
 
-from __future__ import annotations
-
 from crondor.router_bridge import CopySchedule, PlannedOutcome
 from tests.docs.test_docs import DOCS, bare, tables
 

@@ -1,7 +1,5 @@
 """docs/cli on `crondor queue`: the JSON keys are those of real output."""
 
-from __future__ import annotations
-
 import shlex
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Links of all pages: each leads to a file of the repository, and its fragment to a heading of that."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

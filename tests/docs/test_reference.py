@@ -1,7 +1,5 @@
 """The reference of the commands: what is made of their options and schemas says what they say."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePosixPath
 

@@ -1,7 +1,5 @@
 """A text line by line, also while it is wrong, and what stands at a place of it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """When a schedule runs beside a clock change, by looking at the clock at every minute: the words of the policies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Random schedules for Hypothesis: of any kind, and such as name the days and hours of a clock change."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import NamedTuple
 

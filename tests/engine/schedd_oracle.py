@@ -4,8 +4,6 @@ As a program it reads a JSON list of questions from standard input, ``[{zone, fi
 values of the five fields, and prints the list of answers; each question is put to a process of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

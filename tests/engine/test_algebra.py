@@ -1,7 +1,5 @@
 """Schedules compared: every pair of small sets against brute force; portable spelling, translation, day-0 clause."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Schedules compared beside clock changes, against what the clock shows at every minute."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Laws of the algebra, on random schedules: order, agreement with enumeration, firstness, portable spelling."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Days, months and weekdays, against the standard library's calendar."""
 
-from __future__ import annotations
-
 import calendar
 from datetime import date, timedelta
 

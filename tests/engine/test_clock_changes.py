@@ -1,7 +1,5 @@
 """Beside clock changes all questions have one answer: that of looking at the clock at every minute."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice

@@ -1,7 +1,5 @@
 """Gaps and counts over the 400-year cycle, against walks over all its days."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The rule of the two day fields: one answer for days, reasons, words and spellings, in each dialect."""
 
-from __future__ import annotations
-
 import ast
 import re
 from contextlib import suppress

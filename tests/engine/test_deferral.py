@@ -1,7 +1,5 @@
 """The moments of one run, the gates before it and the verdict on arrival, in numbers (docs/deferral.md)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """One shape for all findings, and how it is shown: place, message, the underlined line, help."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Years in which a zone's rule alone decides: what is known of one year of a kind holds for all of them."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from zoneinfo import ZoneInfo

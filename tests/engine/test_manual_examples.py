@@ -1,7 +1,5 @@
 """Every worked example of the manual's chapter "Time Scheduling for Job Execution", as a test named after it."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 from itertools import islice
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """When a schedule fires: next, previous, upcoming, between, count and matches; clock changes; the schedd's chain."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Recurrences of random schedules, against a definition on the wall clock, against each other, against peers."""
 
-from __future__ import annotations
-
 import time
 import zoneinfo
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The schedd's answers beside clock changes, against its search in words and the C library's own mktime."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime

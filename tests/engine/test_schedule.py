@@ -1,7 +1,5 @@
 """JobSchedule: what a job asks for, from submit commands and from attributes, by the rules of condor_submit."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime, timezone
 

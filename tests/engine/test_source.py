@@ -1,7 +1,5 @@
 """A text with a name, and a piece of it: lines, columns and pieces of pieces."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

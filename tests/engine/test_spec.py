@@ -1,7 +1,5 @@
 """CronSpec: what each dialect makes of each text (docs/dialects.md), and the value that comes of it."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import time

@@ -1,7 +1,5 @@
 """JobTimes: when a job runs, by its schedule and by what its requirements say of DeferralTime."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

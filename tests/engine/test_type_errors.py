@@ -1,7 +1,5 @@
 """A value of the wrong type is told by its name, with what to write instead: all of the front page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

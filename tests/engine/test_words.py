@@ -1,7 +1,5 @@
 """A schedule in words: the reviewed sentences, and sentences that are short, exact and told by the meaning alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The stretches of constant offset of every zone, against the transition tables of the standard library."""
 
-from __future__ import annotations
-
 import zoneinfo
 from bisect import bisect_right
 from datetime import datetime, timedelta, timezone, tzinfo

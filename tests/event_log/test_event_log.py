@@ -1,7 +1,5 @@
 """User logs: the recorded ones in all forms, damage, and hostile text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

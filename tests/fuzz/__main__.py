@@ -4,8 +4,6 @@ Anything but an error of ours (CrondorError) is a fault, and so are more memory 
 counts and each fault with the command that repeats it; status 1 if there was one.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import sys

@@ -1,7 +1,5 @@
 """A child that tries input after input with little memory, and the parent that sees it stumble."""
 
-from __future__ import annotations
-
 import json
 import resource
 import select

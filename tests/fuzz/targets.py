@@ -1,7 +1,5 @@
 """What is done with a text. Each function returns what came of it; whatever it raises beyond our errors is a fault."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The fuzzer finds what it looks for; and a short run of it, always the same, finds nothing in crondor."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """What the fuzzer feeds: lines of the recordings changed here and there, and texts made from a grammar."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A synthetic job_queue.log of any size, the same for the same seed: what a schedd was given for ``big.json``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

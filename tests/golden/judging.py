@@ -1,7 +1,5 @@
 """Replays the lines of a recording and sorts them: passed, failed, accepted by name, not applicable."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Changes what a recording expects and prints what no replay notices: ``python tests/golden/mutate.py KIND FILE``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

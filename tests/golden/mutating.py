@@ -1,7 +1,5 @@
 """Changes what a recording expects, one place at a time, and replays the line: what still passes is not compared."""
 
-from __future__ import annotations
-
 import copy
 import re
 import string

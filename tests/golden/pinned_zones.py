@@ -1,7 +1,5 @@
 """Pins the time zone rules to those of the recordings, tzdata 2025b, whatever the machine has."""
 
-from __future__ import annotations
-
 import importlib
 import zoneinfo
 

@@ -1,7 +1,5 @@
 """Reads the two files of a replay: a recording, one JSON object per line, and a list of accepted differences."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Replays a recording against crondor: ``python tests/golden/replay.py KIND FILE [--show N] [--accept LIST]``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Reads survivors.txt: the changes of a recording that its replay may leave unnoticed, each with the reason."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple

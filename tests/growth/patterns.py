@@ -1,7 +1,5 @@
 """Every regular expression of the packages, how it is used, and strings that would make it slow."""
 
-from __future__ import annotations
-
 import ast
 import pkgutil
 import re

@@ -3,8 +3,6 @@
 Counted are calls of functions, and the characters that methods of texts go over: ``count`` in a loop is one call each.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Programs to be called as hooks."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator

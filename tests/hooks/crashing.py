@@ -3,8 +3,6 @@
 The variable PLAN names a file with a hook and a number: the next call of that hook ends at that point.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Where the tests run as root, each acts in a process with his own rights. Where n
 he is kept from the journal while he is another, and the files that he leaves count as that other's.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Processes of a hook are found by their environment, also where they have none at the moment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

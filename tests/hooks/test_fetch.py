@@ -1,7 +1,5 @@
 """Fetched work: a slot's decisions, crondor as the source of work, and the loop of both."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Fetched work over crashes: a process that ends at any point of the journal, and a slot over a day of virtual time."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping

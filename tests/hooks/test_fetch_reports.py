@@ -1,7 +1,5 @@
 """Fetched work where the starter's hooks run as the job's owner: reports, left by him and taken in by the startd."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The job router's hooks: keyword, formats, and every row of what an answer means."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A program is called with text, its answer is kept, and nothing it does goes beyond the bounds."""
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

@@ -1,7 +1,5 @@
 """Every attribute that a module speaks of, with every odd value that a user can give it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The values of arguments and environment: written and read by the manual's rules."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

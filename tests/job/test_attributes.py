@@ -1,7 +1,5 @@
 """What HTCondor's daemons take an attribute for: every kind of value, read in every way."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Final, NamedTuple

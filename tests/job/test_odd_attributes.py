@@ -3,8 +3,6 @@
 Every name that a module speaks of gets every odd value (odd.py); a good job stands among them.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """A job's policy: what a value of an expression asks for, and that everybody who asks hears the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Final, NamedTuple

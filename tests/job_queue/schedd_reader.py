@@ -4,8 +4,6 @@ It is written from the rules (``LogRecord::readword``, ``readline``, ``ReadBody`
 apart from crondor's reader, so that the two can be compared.
 """
 
-from __future__ import annotations
-
 import re
 
 BLANK = b" \t\n\v\f\r"

@@ -4,8 +4,6 @@ At each thing asked of the disk all files are copied as they are, once for each 
 that ends there. What was acknowledged stands in the file ``acknowledged``.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Reading many records at once gives what reading them one by one gives, and takes little more than the log itself."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Crashes: the process dies at every write and sync of a long run, and the last record is torn at every byte."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

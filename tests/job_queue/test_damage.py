@@ -1,7 +1,5 @@
 """Damage that the schedd takes in its own way: what it makes of the log, what is kept here, and that it is said."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Following a log: what each poll tells, transactions, compaction, and what happens when the file is not as it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A history that a schedd writes and rotates, followed: each job once, none left out."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

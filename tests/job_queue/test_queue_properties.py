@@ -1,7 +1,5 @@
 """Properties: any changes replay to the same state, a log in pieces is the log, and no bytes do harm."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tempfile

@@ -1,7 +1,5 @@
 """Writing a queue: transactions, numbers, compaction, the lock, and a disk that refuses."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The tables of attributes: found whatever the case, each with a sentence, and told apart by one slip of the hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.knowledge import AttributeTable, AttributeType, job_attributes, machine_attributes

@@ -1,7 +1,5 @@
 """The table of submit commands: what the ad maker reads it knows, and when each command came."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

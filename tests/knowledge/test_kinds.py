@@ -1,7 +1,5 @@
 """What kind of text a file holds: told where it is unmistakable, and not where it is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

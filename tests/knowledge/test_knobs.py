@@ -1,7 +1,5 @@
 """The table of knobs: each with a type, a default of that type, and a sentence; what the engines read stands in it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The tables of functions and macros: what the engines know stands in them, and nothing else."""
 
-from __future__ import annotations
-
 import crondor.classad.functions  # noqa: F401 - declares them
 from crondor.classad.functions.registry import FUNCTIONS
 from crondor.diagnostics import Source

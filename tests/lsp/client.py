@@ -1,7 +1,5 @@
 """A client of the language server: the program itself, over its standard input and output."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Tests of editors are there where the editors are: no test is skipped, and none pretends to have run."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack

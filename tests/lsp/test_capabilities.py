@@ -1,7 +1,5 @@
 """One test for each capability in each language where no other file has it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

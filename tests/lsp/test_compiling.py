@@ -1,7 +1,5 @@
 """The code action that compiles a schedule: the lines are those of `crondor compile --write`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

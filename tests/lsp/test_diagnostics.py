@@ -1,7 +1,5 @@
 """Findings while a text is written: those of the commands, at places as the client counts them."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

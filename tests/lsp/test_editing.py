@@ -1,7 +1,5 @@
 """What the words mean, what may stand here, where names come from: over the protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

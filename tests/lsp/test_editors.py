@@ -1,7 +1,5 @@
 """What editors/ has for each editor; test_neovim and test_emacs run the real ones."""
 
-from __future__ import annotations
-
 import json
 import sys
 

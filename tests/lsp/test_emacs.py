@@ -1,7 +1,5 @@
 """Emacs, where it is installed, with what editors/emacs has for it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

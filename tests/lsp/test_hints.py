@@ -1,7 +1,5 @@
 """Hints in grey, knobs, route names and zones: over the protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Neovim, where it is installed, with what editors/nvim has for it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

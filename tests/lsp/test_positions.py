@@ -1,7 +1,5 @@
 """Places as the protocol counts them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

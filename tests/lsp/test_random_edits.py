@@ -1,7 +1,5 @@
 """Random edits over the examples and recorded descriptions: the server lives, and finds what a fresh one finds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

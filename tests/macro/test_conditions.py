@@ -1,7 +1,5 @@
 """The conditionals of HTCondor's files. Truths and words are recorded of HTCondor 25.14.0."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The files a text may name: below the allowed folders, through links and dots, and within bounds."""
 
-from __future__ import annotations
-
 import fnmatch
 import glob
 import os

@@ -1,7 +1,5 @@
 """The macro functions. The values and the words of the failures are recorded of HTCondor 25.14.0."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from random import Random
 

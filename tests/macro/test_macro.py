@@ -1,7 +1,5 @@
 """Lines, macros and bytes: what the submit, configuration and transform languages have in common."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """One reader for the statements of submit descriptions and configurations: both say the same of what they share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Several schedds are asked at the same time, and one that does not answer is not waited for."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import cast

@@ -1,7 +1,5 @@
 """What is kept: it goes with the jobs that are there, and not with the time that passes."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import sys

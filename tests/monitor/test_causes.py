@@ -1,7 +1,5 @@
 """The verdict of a due time, cause by cause, of made jobs: followed, and seen only once when it was over."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

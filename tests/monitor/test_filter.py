@@ -1,7 +1,5 @@
 """A log that is read for scheduled jobs alone tells of them what the whole log does, however it grows."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import pytest

@@ -1,7 +1,5 @@
 """Every due time gets exactly one verdict that stays, whatever a job does and whenever it is looked at."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Recorded pools in which jobs missed their times for several causes: followed by ads, by logs, and seen once."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import defaultdict

@@ -3,8 +3,6 @@
 The recordings have no JobCurrentStartExecutingDate: the user logs tell of starts, and the ads of the rest.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

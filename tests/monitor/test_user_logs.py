@@ -1,7 +1,5 @@
 """User logs, followed: what is new, in every form, and nothing that a job may not name."""
 
-from __future__ import annotations
-
 import os
 from datetime import timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A watched queue that is asked by another thread: what its look makes of the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timezone

@@ -1,7 +1,5 @@
 """Read values of arguments with HTCondor's own library: one JSON list on stdin, one on stdout; run as a program."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -3,8 +3,6 @@
 Reads one JSON string a line, a text of ``-long`` ads, and writes the ads found: names to texts, or an error.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

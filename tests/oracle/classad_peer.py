@@ -4,8 +4,6 @@ Reads cases, one JSON object a line (expr, my, target, question), and writes one
 library is reported as a crash; the cases after it are evaluated in a new process.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Read a user log with HTCondor's own library: its path on the command line, JSON on stdout; run as a program."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """HTCondor's own library reads the arguments that crondor writes as the same texts."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

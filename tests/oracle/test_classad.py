@@ -1,7 +1,5 @@
 """Random expressions have the value that HTCondor's own library gives them."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Random ``-long`` texts, good and broken, give the ads that HTCondor's own library finds in them."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import random

@@ -1,7 +1,5 @@
 """HTCondor's own library reads the user logs that crondor writes, and recorded ones as crondor reads them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Random regular expressions, options and replacements do what HTCondor's own library does with them."""
 
-from __future__ import annotations
-
 import importlib.util
 import random
 

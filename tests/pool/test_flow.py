@@ -1,7 +1,5 @@
 """The way of a job's ad between daemons: the sentences of the description of its flow, one by one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

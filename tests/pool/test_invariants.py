@@ -1,7 +1,5 @@
 """Whatever users do, whenever: what must hold of every job at every moment."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule

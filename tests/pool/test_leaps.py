@@ -1,7 +1,5 @@
 """Leaps over runs come to what the runs come to, event by event."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

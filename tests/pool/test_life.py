@@ -1,7 +1,5 @@
 """The life of a deferred job: the manual's sentences and the recorded facts, one by one."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import Expression

@@ -1,7 +1,5 @@
 """Whether an expression moves is remembered, and found out anew when what it can reach has changed."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What a pool does to jobs besides running them: other ends, preemption, machines that are divided, $$, staying."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import Context

@@ -1,7 +1,5 @@
 """What other processes ask of a running session: taken up once, answered, or taken back."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sessions: a world whose programs really run, by the real clock."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """What became of the runs, and which prep time and window would have been enough."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The recorded submissions: every line passes, an altered one fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

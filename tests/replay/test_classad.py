@@ -1,7 +1,5 @@
 """The ClassAd recordings: every line passes or is an accepted defect, and an altered line fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

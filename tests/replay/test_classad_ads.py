@@ -1,7 +1,5 @@
 """The recording of whole ads: every line passes, and an altered line fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

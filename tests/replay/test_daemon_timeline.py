@@ -1,7 +1,5 @@
 """The recorded timelines of a pool: every job passes, and an altered one fails."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from pathlib import Path

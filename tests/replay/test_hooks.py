@@ -1,7 +1,5 @@
 """The recorded hooks and cron jobs: every line passes, and an altered one fails."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What HTCondor 23.9.6 makes of jobs with routes written as ClassAds: every line passes, an altered one fails."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from pathlib import Path

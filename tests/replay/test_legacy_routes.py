@@ -1,7 +1,5 @@
 """The recorded conversions of ClassAd routes: every line passes, an altered one fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A replay proves what it compares: every change of what is recorded is noticed, or stands in survivors.txt."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

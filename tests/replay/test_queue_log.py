@@ -1,7 +1,5 @@
 """The recorded job queue logs: every line passes or is an accepted difference, and an altered line fails."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

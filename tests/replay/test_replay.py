@@ -1,7 +1,5 @@
 """The golden replay: everything recorded passes, and whatever is altered in a recording fails."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import io

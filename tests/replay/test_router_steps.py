@@ -1,7 +1,5 @@
 """What a real router wrote, step by step: every recorded job passes, and an altered one fails."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from collections.abc import Iterator

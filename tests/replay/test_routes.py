@@ -1,7 +1,5 @@
 """The recorded runs of condor_job_router_info: every line passes, an altered one fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The recorded tables of condor_job_router_info -config: every line passes, an altered one fails."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

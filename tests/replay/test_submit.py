@@ -1,7 +1,5 @@
 """The recording of condor_submit -dry-run: every line passes, and an altered line fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The recorded runs of condor_transform_ads: every line passes or is an accepted difference, an altered one fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

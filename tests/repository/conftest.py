@@ -1,7 +1,5 @@
 """What programs that install this repository find: pip without an index, and a copy of the checkout as it is now."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sysconfig

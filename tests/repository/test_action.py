@@ -1,7 +1,5 @@
 """The GitHub Action: the shell of its steps run as a runner does, in a project of its own."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

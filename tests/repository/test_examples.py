@@ -1,7 +1,5 @@
 """The programs of examples/ that check submit files, run as they stand."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The pre-commit hooks, run by pre-commit itself on a clone of this repository; nothing is fetched."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Users of this machine, and folders that all of them may pass, as those of pytest are not."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What is done as a user: the kernel decides by who he is, and nobody but one thread becomes him."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

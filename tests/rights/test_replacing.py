@@ -1,7 +1,5 @@
 """A file's text replaced: all else stays, whoever owns the folder, and no link leads to another file."""
 
-from __future__ import annotations
-
 import os
 import stat
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """What is ours: a folder or file that nobody else has made, can change, or can put another one in the place of."""
 
-from __future__ import annotations
-
 import errno
 import grp
 import os

@@ -1,7 +1,5 @@
 """Along a path: whose links are followed, and that none is which comes between the look and the deed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Routing tables for the tests, out of configurations as people write them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from crondor.classad import ClassAd, Context

@@ -1,7 +1,5 @@
 """What a route makes of a job: the conversion of the copy, the transforms in a row, editing in place, failures."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

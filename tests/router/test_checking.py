@@ -1,7 +1,5 @@
 """The rules about routes: what they find beside their pages' examples, and what they leave alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.config import read_config

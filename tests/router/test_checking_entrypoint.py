@@ -1,7 +1,5 @@
 """What an entrypoint's own files look like: no rule warns of what their authors mean."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.config import read_config

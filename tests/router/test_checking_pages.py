@@ -1,7 +1,5 @@
 """The page of every rule about routes: its first configuration triggers the rule, the second one nothing of it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

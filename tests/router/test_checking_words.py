@@ -1,7 +1,5 @@
 """The rules about slips, old syntax, quotes and contradictions: what they find beside their pages, and leave alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.router.test_checking import asking, found, of_route, two

@@ -1,7 +1,5 @@
 """What is worked out once for all jobs with the same names comes to the same as going step by step."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

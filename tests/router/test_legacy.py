@@ -1,7 +1,5 @@
 """Tables of ClassAd routes: what is read, in which order, under which names, and what is said of the rest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

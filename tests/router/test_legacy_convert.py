@@ -1,7 +1,5 @@
 """ClassAd routes as commands: what is mended, what is said of it, and that the result loads and means the same."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Old tables that nobody should have written: no traceback, no hang, no memory without bound."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

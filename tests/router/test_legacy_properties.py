@@ -1,7 +1,5 @@
 """Of any old table that the releases accept: a conversion does what they did, or says where it does not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Tables in either syntax: ClassAd routes beside routes of today."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from crondor.classad import ClassAd

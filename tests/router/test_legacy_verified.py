@@ -1,7 +1,5 @@
 """A conversion does what the old routes did: for any table the releases took, or it says what it changes."""
 
-from __future__ import annotations
-
 from crondor.config import Configuration, read_config
 from crondor.diagnostics import Source
 from crondor.router import apply_route, load_table

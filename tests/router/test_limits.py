@@ -1,7 +1,5 @@
 """What a route takes: MaxJobs, MaxIdleJobs, the failure throttle, and why it takes no more."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

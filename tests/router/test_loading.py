@@ -1,7 +1,5 @@
 """The routing table of a configuration: order, names, defaults, what is left out and why."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The example of HTCondor's manual, stray parenthesis and all."""
 
-from __future__ import annotations
-
 from crondor.classad import Context
 from crondor.config import read_config
 from crondor.diagnostics import Severity, Source

@@ -1,7 +1,5 @@
 """Which route takes which job: candidates, order, limits, round robin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

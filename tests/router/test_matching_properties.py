@@ -1,7 +1,5 @@
 """Matching by autoclusters is matching job by job, whatever attributes refer to, and whatever else is in the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Why a job is no candidate, as an administrator reads it."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad import Context

@@ -1,7 +1,5 @@
 """What a plan reads once for all runs comes to what is evaluated for each of them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

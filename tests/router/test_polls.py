@@ -1,7 +1,5 @@
 """What a poll costs: counted in instructions, so that the machine does not matter."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The reports of routed jobs as functions over ads: whatever stands in an ad, there is a line for it and no more."""
 
-from __future__ import annotations
-
 from datetime import timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """Scheduled jobs on routes: which run goes where, what is left there, and what becomes of the schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from itertools import islice, pairwise

@@ -1,7 +1,5 @@
 """Simulated sites: what a copy meets there."""
 
-from __future__ import annotations
-
 from crondor.router.daemon.rehearsal import Site, SiteFault
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 

@@ -1,7 +1,5 @@
 """What HTCondor's own test job_router_xform.run expects, as far as matching and routing go."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from crondor.classad import Context

@@ -1,7 +1,5 @@
 """Ads of all kinds to submit, and to be found in the queue as they were."""
 
-from __future__ import annotations
-
 from crondor.classad import Expression
 
 ADS: dict[str, dict[str, object]] = {

@@ -1,7 +1,5 @@
 """Schedds to test: an embedded queue, the follower of its log, and the live adapter with the bindings' stand-in."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping

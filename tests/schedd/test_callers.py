@@ -1,7 +1,5 @@
 """Callers that write more than once: wherever they are stopped, the next one finishes their work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether a live schedd can be worked with: access, interval, clock and zone, each asked for by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta, timezone
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """What every schedd must do, grouped by what it says it can: all of them, those that write, atomic and not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The crontab bookkeeping: which jobs, when, from what schedule; held to a model that looks at every job each time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

@@ -1,7 +1,5 @@
 """The embedded queue: what it writes, what outlives it, who may have it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

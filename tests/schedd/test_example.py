@@ -1,7 +1,5 @@
 """The program of examples/ with an embedded queue: it is run as it stands, on a clock of the test's."""
 
-from __future__ import annotations
-
 import runpy
 import time
 from pathlib import Path

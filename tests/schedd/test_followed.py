@@ -1,7 +1,5 @@
 """A live schedd that is followed in its log, or asked only for the jobs that matter."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

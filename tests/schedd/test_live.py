@@ -1,7 +1,5 @@
 """The live adapter: a worker that hangs, crashes or finds no pool, and reasons as the bindings take them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

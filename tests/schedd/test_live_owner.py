@@ -1,7 +1,5 @@
 """Jobs that root submits as their owners, and workers whose word is another user's."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -4,8 +4,6 @@ Its value is the collector's address, or ``local``; whoever runs the tests must 
 attributes of his jobs. Held jobs are submitted, worked on and removed; three short ones run on a machine of the pool.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

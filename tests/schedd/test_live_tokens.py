@@ -3,8 +3,6 @@
 Each text is what a real one printed for a token that was made so; addresses and names are others.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.schedd.live_process import refusal

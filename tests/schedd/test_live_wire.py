@@ -1,7 +1,5 @@
 """What the real bindings send to a schedd of what the live adapter gives them: no pool is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How scheduled jobs stand: state, next start, trouble."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The crontab bookkeeping against a real schedd: the same DeferralTimes at the same seconds, the same holds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ bytes, a text ends with NUL. With SEC_CLIENT_NEGOTIATION = NEVER a write begins 
 authentication, as bits.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -9,8 +9,6 @@ both rotated; the router works on an embedded queue. With ``--live`` it is that 
 configuration names: condor_submit and condor_rm must be there, and the jobs are removed at the end.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

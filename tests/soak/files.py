@@ -3,8 +3,6 @@
 Half of the jobs that are due begin on time, and say so in their logs.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from collections.abc import Sequence

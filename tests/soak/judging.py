@@ -4,8 +4,6 @@ Of each number the first third of the samples after the warm-up is compared with
 single high value, as while a file is read, is no growth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Jobs that come to a real schedd and go, by condor_submit and condor_rm."""
 
-from __future__ import annotations
-
 import getpass
 import re
 import subprocess

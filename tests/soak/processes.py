@@ -1,7 +1,5 @@
 """A process of the soak, and what /proc says of it and of those that it has started."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """How much hangs on an object: what it keeps, all that hangs on that included."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections import Counter

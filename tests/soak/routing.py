@@ -3,8 +3,6 @@
 An embedded queue has one writer, so the jobs come and go in the router's own process.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

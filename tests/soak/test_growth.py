@@ -3,8 +3,6 @@
 The jobs are those of the soak, the clock is a number: a round is a minute.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What grows is found, and what only moves is not; and a process is measured with those that it has started."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

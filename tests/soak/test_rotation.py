@@ -1,7 +1,5 @@
 """What a monitor tells hangs on no rotation: of log, history and user logs, whenever they come between its looks."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch

@@ -1,7 +1,5 @@
 """The files of the soak as crondor monitor watches them, on a clock that is a number."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from datetime import timezone
 

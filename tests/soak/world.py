@@ -1,7 +1,5 @@
 """What the soak needs of a queue whose jobs come and go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """What is proposed: never worse, never another number of runs, and nothing the second time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

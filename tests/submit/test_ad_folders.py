@@ -1,7 +1,5 @@
 """Where a job is at home: its folder, names of files relative to it, and what one job leaves to the next."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.classad.ad import ClassAd

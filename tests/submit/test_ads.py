@@ -1,7 +1,5 @@
 """Job ads of submit descriptions: each rule of condor_submit 25.14 for the scheduling part and Requirements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

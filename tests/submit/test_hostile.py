@@ -1,7 +1,5 @@
 """Submit descriptions that want to run, open, hang or fill something. None of them gets anywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

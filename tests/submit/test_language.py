@@ -1,7 +1,5 @@
 """The rest of the submit language: conditionals, included files, templates, files of rows, built-in variables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo

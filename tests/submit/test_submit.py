@@ -1,7 +1,5 @@
 """Submit descriptions: values, jobs and faults. The recorded cases are condor_submit -dry-run of HTCondor 25.14.0."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

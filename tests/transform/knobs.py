@@ -1,7 +1,5 @@
 """What the rules of a transform define, as knobs."""
 
-from __future__ import annotations
-
 from crondor.diagnostics import Source
 from crondor.transform.apply import definitions
 from crondor.transform.expressions import NOTHING

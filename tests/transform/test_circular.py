@@ -1,7 +1,5 @@
 """Transforms in a row that make an attribute refer to itself: found of the rules alone, before any ad is there."""
 
-from __future__ import annotations
-
 import pytest
 
 from crondor.diagnostics import Severity

@@ -1,7 +1,5 @@
 """Rare lines of the transform language, with what condor_transform_ads 25.14 makes of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

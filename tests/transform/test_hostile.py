@@ -1,7 +1,5 @@
 """Rules that want to hurt: nothing takes long, grows without bound, is run, or ends in a traceback."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

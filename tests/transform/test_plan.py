@@ -1,7 +1,5 @@
 """Ads with the same names go through a transform by a plan: never with another result than line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The transform language: commands, regular expressions, macros, conditions, rounds, findings, trace and undo."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterable, Mapping
 

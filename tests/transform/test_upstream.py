@@ -1,7 +1,5 @@
 """What HTCondor's own tests expect of transforms: cmd_transform_ads, job_transform_names_test, test_transform_undo."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The playground's engine: its answers are those of the library and the command."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The pictures of the documentation: they are what is drawn today, and each can be read by everybody."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree as ET

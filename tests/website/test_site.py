@@ -1,7 +1,5 @@
 """The site without its generator: what is gathered, where links lead, and the checker of what was built."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

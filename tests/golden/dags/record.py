@@ -1,7 +1,5 @@
 """Record what condor_dag_checker says of the DAGs in cases.txt: python -m tests.golden.dags.record CHECKER."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The kind of submissions: whether an access point takes the jobs, in which words not, and the ads that it stores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path

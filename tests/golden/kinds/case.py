@@ -1,7 +1,5 @@
 """One recorded line, strict access to its fields, and what a replay may find out about it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The kind of whole ads: what HTCondor's readers found in a text, and how it was printed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from crondor.classad.ad import ClassAd

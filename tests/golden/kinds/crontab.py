@@ -1,7 +1,5 @@
 """The crontab kinds: the schedd's engine, seven Unix engines (read as UNIX and as MANUAL), and odd specs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet

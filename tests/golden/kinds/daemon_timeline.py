@@ -5,8 +5,6 @@ machine (or the schedd's pass started a local one), when the schedd made its pas
 Whether the gates are open then, and everything else, is crondor's.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

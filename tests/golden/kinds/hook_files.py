@@ -1,7 +1,5 @@
 """The files that lie beside a recording of hooks."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from functools import lru_cache

@@ -7,8 +7,6 @@ environment and, on the virtual clock, its starts. Ads (cron_ads.jsonl): what th
 of cron_jobs.jsonl at the times they are recorded to have started.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

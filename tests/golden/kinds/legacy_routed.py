@@ -3,8 +3,6 @@
 It is the layout of the kind of routes: the table, the umbrella constraint, the matches in order, each routed ad.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The kind of legacy routes: what condor_transform_ads -convertoldroutes makes of routes written as ClassAds."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 A line is of the shape it has: ``truth`` is a snapshot's, ``files`` that of rotated logs, ``variant`` a damaged log's.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -4,8 +4,6 @@ What others wrote is written again, step by step; where the recorded router wrot
 source and the copies show the same, at most three times.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

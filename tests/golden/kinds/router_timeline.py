@@ -4,8 +4,6 @@ From the recording come what no rule of the router decides: the submit text, wha
 its schedd wrote into it, when the router polled, and what the hooks answered as far as the router's log says it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The kind of router tools: what condor_router_q and condor_router_history print of a queue and of a history."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import tempfile

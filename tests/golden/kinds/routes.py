@@ -1,7 +1,5 @@
 """The kind of routes: runs of condor_job_router_info over a configuration and jobs, up to each routed ad."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from crondor.classad.ad import ClassAd

@@ -1,7 +1,5 @@
 """What condor_job_router_info -config says of a configuration: the table, the transforms, what was rejected and why."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The kind of transforms: runs of condor_transform_ads, with what they printed and what they said was wrong."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Tests with Prometheus are there where Prometheus is: no test is skipped, and none pretends to have run."""
 
-from __future__ import annotations
-
 import shutil
 
 collect_ignore = [

@@ -1,7 +1,5 @@
 """A look at a made queue, as the command makes it."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from datetime import timezone
 from pathlib import Path

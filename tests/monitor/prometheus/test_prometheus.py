@@ -1,7 +1,5 @@
 """A real Prometheus scrapes a real monitor, and its alerts fire."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What `crondor monitor --alerts` writes, and the metrics, as Prometheus' own promtool takes them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

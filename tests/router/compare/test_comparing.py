@@ -1,7 +1,5 @@
 """Two routing tables compared: each kind of difference, with made jobs alone and with jobs of a queue."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

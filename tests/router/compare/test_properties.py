@@ -1,7 +1,5 @@
 """A table does what itself does; and where nothing is said, each job goes and is copied alike."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

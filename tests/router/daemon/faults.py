@@ -1,7 +1,5 @@
 """Queues that fail before or after a chosen transaction of the router, and what must hold whatever fails."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A process that routes the jobs of a queue on disk and ends without a word at its n-th transaction: FOLDER N NOW."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A router over queues in memory, with sites, on a virtual clock; the tests' stage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Jobs that are passed over, since one with the same texts was of no interest, would have been of none themselves."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path

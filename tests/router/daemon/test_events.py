@@ -1,7 +1,5 @@
 """The user log that the router writes: whole events, in the folder that is allowed, of every kind."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A fault before and after every transaction of the router: no job is lost, none runs twice, limits always hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import cache

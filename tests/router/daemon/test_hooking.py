@@ -1,7 +1,5 @@
 """The router's hooks in its life: programs that are run, and what their answers do to source and copy."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import time

@@ -1,7 +1,5 @@
 """One router of a name at a time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

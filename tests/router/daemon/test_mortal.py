@@ -1,7 +1,5 @@
 """A router's process ends at once, wherever it is: the next one finds all it needs in the queue on the disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A schedd that takes no writing, and jobs that it refuses: asked seldom, and said once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pytest

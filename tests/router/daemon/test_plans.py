@@ -1,7 +1,5 @@
 """What `plan` foretells of crontab jobs is what the living router does with them."""
 
-from __future__ import annotations
-
 from crondor.classad import Expression
 from crondor.router.daemon import RouterOptions
 from crondor.router.daemon.rehearsal import Site

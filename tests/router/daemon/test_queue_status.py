@@ -1,7 +1,5 @@
 """A queue looked at from outside says what its router says; what a router leaves beside it, and what is none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each rule of the router's life, one by one (HTCondor 25.14's job router), on a virtual clock."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NoReturn
 

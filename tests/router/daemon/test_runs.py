@@ -1,7 +1,5 @@
 """Crontab and deferral jobs as sources: taken at once as HTCondor's router does, or run by run when a gate opens."""
 
-from __future__ import annotations
-
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.router.daemon import RouteReason, RouterEvent, RouterOptions

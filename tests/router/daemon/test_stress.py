@@ -1,7 +1,5 @@
 """Weeks of a router's life by lot: users, sites, crashes, reloads, silence, a second router, clocks set back."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The manual's three sites, in both of its spellings: a site gets no more jobs while ten of its own are idle."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

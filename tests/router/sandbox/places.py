@@ -1,7 +1,5 @@
 """Folders, ads and accounts for tests of routed jobs' files; and a process that ends at its n-th change of the disk."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

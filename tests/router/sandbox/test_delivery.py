@@ -1,7 +1,5 @@
 """A router that moves files, on the embedded schedd: one scenario for each rule of HTCondor 25.14's job router."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

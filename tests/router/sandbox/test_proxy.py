@@ -1,7 +1,5 @@
 """Shared proxies: a copy for each job, its owner's alone, and gone when it is in the sandbox."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

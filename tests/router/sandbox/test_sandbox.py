@@ -1,7 +1,5 @@
 """Sandboxes: what goes into the spool, what comes back, and what never does."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

@@ -1,7 +1,5 @@
 """Folders of other users: root does nothing there that their owner could turn against somebody else."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Token files: what a configuration asks for, made by the caller's issuer, refreshed, and deleted again."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

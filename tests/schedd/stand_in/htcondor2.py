@@ -5,8 +5,6 @@ is to go wrong next: ``[what to do, how]``, ``how`` being ``hang``, ``crash``, o
 attributes that submit writes over those of the commands. What it is given is old syntax, as in HTCondor.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import json
