@@ -19,6 +19,7 @@ from crondor.desired.marks import (
     Marks,
     content_of,
     digest,
+    digests,
     hand_changes,
     held_by_hand,
     text_of,
@@ -252,7 +253,7 @@ def _changes(wanted: Wanted, ad: ClassAd) -> list[AttributeChange]:
 def _is_marked(wanted: Wanted, ad: ClassAd) -> bool:
     marks = Marks.of(ad)
     content = marks.compared(content_of(wanted.ad))
-    return marks.digest == digest(content) and set(marks.names) == set(content)
+    return marks.digest == digest(content) and marks.names == digests(content)
 
 
 def _not_editable(changes: list[AttributeChange], ad: ClassAd, marks: Marks, terms: Terms) -> str:

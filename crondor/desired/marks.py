@@ -1,12 +1,12 @@
 """The marks of a job that a folder of submit files wants in a queue: its place in the folder, and what was set.
 
-The digest covers the expressions that the file sets, as HTCondor prints them. So a job alone shows whether somebody has
-edited, held or released it by hand: `hand_changes` needs no folder.
+The digests cover the expressions that the file sets, as HTCondor prints them. So a job alone shows whether somebody has
+edited, held or released it by hand: `hand_changes` needs no folder, and no more of the job than its reader has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -27,7 +27,7 @@ JOB: Final = "CrondorJob"
 DIGEST: Final = "CrondorDigest"
 """The attribute with the digest of the job's content."""
 NAMES: Final = "CrondorNames"
-"""The attribute with the names that the file sets; ``Name=digest`` for one that the schedd has changed."""
+"""The attribute with what the file sets: ``Name=digest``, or ``Name~digest`` if the schedd has changed the value."""
 
 SUBMITTING: Final = "crondor apply has not finished submitting this job"
 """HoldReason of a new job until it is certain that it is the only one; it never ran."""
@@ -52,7 +52,7 @@ _UNTRACKED: Final = frozenset(
     )
 )
 _BY_HAND: Final = (USER_REQUEST, SUBMITTED_ON_HOLD)
-_SHORT: Final = 16  # characters of the digest of one attribute
+_SHORT: Final = 8  # characters of the digest of one attribute
 
 
 class Key(NamedTuple):
@@ -99,26 +99,27 @@ def marked(ad: ClassAd, plan: str, key: Key) -> ClassAd:
 
 
 class Marks(NamedTuple):
-    """The marks of a job: ``names`` are set by its file, and ``altered`` too, with the digest of their first value.
+    """The marks of a job: ``names`` are set by its file, with the digests of their values.
 
-    The schedd has changed those when it received the job, so that their values are not compared.
+    ``altered`` are set too, but the schedd has changed them as it received the job, so that their values are not
+    compared: they have the digests of their first values, by lower-case name.
     """
 
     key: Key
     digest: str
-    names: tuple[str, ...]
+    names: Mapping[str, str]
     altered: Mapping[str, str]
 
     @classmethod
     def of(cls, ad: ClassAd) -> Marks:
         """Return the marks of a job of a plan; damaged ones are like those of no file."""
-        words = [word.partition("=") for word in (string(ad, NAMES) or "").split()]
-        number = exact_integer(ad, JOB)
+        words, number = (string(ad, NAMES) or "").split(), exact_integer(ad, JOB)
+        equal, other = ([word.partition(sign) for word in words if sign in word] for sign in "=~")
         return cls(
             Key(string(ad, FILE) or "", -1 if number is None else number),
             string(ad, DIGEST) or "",
-            tuple(name for name, sign, _ in words if not sign),
-            {lower(name): text for name, sign, text in words if sign},
+            {name: text for name, _, text in equal},
+            {lower(name): text for name, _, text in other},
         )
 
     @property
@@ -132,26 +133,41 @@ class Marks(NamedTuple):
         texts = ((name, "true" if name == HELD else text_of(ad, name)) for name in names)
         return {name: text for name, text in texts if text is not None}
 
+    def edited(self, ad: ClassAd, seen: Container[str] | None = None) -> list[str]:
+        """Return the attributes whose present values are not those that were set; ``seen``: only of these, if any."""
+        present, known = self.present(ad), {lower(name): text for name, text in self.names.items()}
+        now = {lower(name): text for name, text in digests(present).items()}
+        names = {lower(name): name for name in (*self.names, *present)}
+        return [name for low, name in names.items() if now.get(low) != known.get(low) and (seen is None or low in seen)]
+
     def compared(self, content: Mapping[str, str]) -> dict[str, str]:
         """Return the content without what the schedd has altered, and still would alter in the same way."""
         return {name: text for name, text in content.items() if self.altered.get(lower(name)) != _short(text)}
 
 
+def digests(content: Mapping[str, str]) -> dict[str, str]:
+    """Return the digest of each expression."""
+    return {name: _short(text) for name, text in content.items()}
+
+
 def names_text(content: Mapping[str, str], compared: Mapping[str, str]) -> str:
     """Return the text of NAMES for a content, of which the schedd has altered what is not compared."""
-    return " ".join(name if name in compared else f"{name}={_short(text)}" for name, text in content.items())
+    return " ".join(f"{name}{'=' if name in compared else '~'}{text}" for name, text in digests(content).items())
 
 
 def _short(text: str) -> str:
     return digest({"": text})[:_SHORT]
 
 
-def hand_changes(ad: ClassAd) -> Iterator[str]:
-    """Yield what was done by hand to a job with marks: ``edited``, ``held``, ``released``."""
+def hand_changes(ad: ClassAd, seen: Container[str] | None = None) -> Iterator[str]:
+    """Yield what was done by hand to a job with marks: ``edited``, ``held``, ``released``.
+
+    ``seen`` are the attributes that the ad has if the job has them, in lower case; None: all.
+    """
     marks, status = Marks.of(ad), int32(ad, "JobStatus")
     if marks.digest.startswith(UNFINISHED) or string(ad, "HoldReason") in (SUBMITTING, EDITING):
         return
-    if marks.digest != digest(marks.present(ad)):
+    if marks.edited(ad, seen) or (seen is None and marks.digest != digest(marks.present(ad))):
         yield "edited"
     if status == JobStatus.HELD and not marks.is_held and held_by_hand(ad):
         yield "held"

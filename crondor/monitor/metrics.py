@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.monitor import Cause, JobStanding, Look, Verdict
+from crondor.monitor.queue_watch import DRIFT
 from crondor.monitor.watched import WatchedQueue
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import is_locked
@@ -48,6 +49,7 @@ FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "crondor_runs_late": ("due times that are late now", _QUEUE),
     "crondor_jobs": ("scheduled jobs, by state", ("schedd", "state")),
     "crondor_jobs_trouble": ("scheduled jobs that cannot run as scheduled", _QUEUE),
+    "crondor_jobs_drift": ("jobs of a folder that somebody edited, held or released by hand", _QUEUE),
     "crondor_gates_open": ("idle jobs whose gate is open: they may be matched now", _QUEUE),
     "crondor_guard_corrections": ("idle jobs whose DeferralTime is not as in the manual", _QUEUE),
     "crondor_job_next_start_timestamp_seconds": ("the job's next start", _JOB),
@@ -270,10 +272,11 @@ def _add_queue(samples: _Samples, queue: WatchedQueue, *, is_up: bool) -> None:
 def _add_look(samples: _Samples, name: str, look: Look) -> None:
     label = (name,)
     samples.add("crondor_runs_late", label, look.late)
-    states, troubled, gates, corrections = Counter[str](), 0, 0, 0
+    states, troubled, drift, gates, corrections = Counter[str](), 0, 0, 0, 0
     for number, each in enumerate(look.jobs):
         states[each.state.value] += 1
         troubled += each.status.is_troubled
+        drift += any(fault.kind == DRIFT for fault in each.trouble)
         gates += each.is_gate_open
         corrections += each.right_time is not None
         if number < MOST_JOBS:
@@ -281,6 +284,7 @@ def _add_look(samples: _Samples, name: str, look: Look) -> None:
     for state, number in states.items():
         samples.add("crondor_jobs", (*label, state), number)
     samples.add("crondor_jobs_trouble", label, troubled)
+    samples.add("crondor_jobs_drift", label, drift)
     samples.add("crondor_gates_open", label, gates)
     samples.add("crondor_guard_corrections", label, corrections)
 

@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
-from crondor.diagnostics import CrondorError
+from crondor.desired.marks import NAMES, hand_changes
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.event_log import JobEvent
 from crondor.job.attributes import JobStatus
 from crondor.job.policy import SCHEDULING, TERMS, QueuedJob
@@ -79,11 +80,15 @@ LOOKED_AT: Final = (
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
             "ExitBySignal", "ExitSignal", "GridResource", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason",
-            "CrondorCatchUpTime", "CrondorCaughtUp",
+            "CrondorCatchUpTime", "CrondorCaughtUp", NAMES,
         ),
     ),
 )  # fmt: skip
 """The attributes that a look uses, in lower case."""
+
+_SEEN: Final = frozenset(LOOKED_AT)
+DRIFT: Final = "plan-drift"
+"""The kind of the note about a job of a folder that somebody changed by hand."""
 
 OF_LOGS: Final = ("userlog", "iwd")
 """The attributes that say where a job's user log is."""
@@ -254,6 +259,14 @@ class _FactsReader:
     def status(self, queued: QueuedJob, facts: JobFacts, now: int) -> ScheduledJob:
         """Return the status of a job. Raises UnknownZone."""
         return self._status.look(queued, now, facts.schedd if facts.terms in self._known else None)
+
+
+def _drift(ad: ClassAd) -> Iterator[Diagnostic]:
+    """Yield what somebody did by hand to a job of a folder (crondor apply), as far as a look sees its attributes."""
+    done = tuple(hand_changes(ad, _SEEN)) if NAMES in ad else ()
+    if done:
+        message = f"{' and '.join(done)} by hand, though a folder of submit files says otherwise"
+        yield Diagnostic(DRIFT, message, Severity.NOTE, help="crondor plan shows it, crondor apply undoes it")
 
 
 _reader = lru_cache(maxsize=8)(_FactsReader)  # shared by all queues that are read alike
@@ -432,7 +445,7 @@ class QueueWatch:
     def _find(self, watch: JobWatch, queued: QueuedJob, now: int) -> int:
         """Record a job's state, and return until when it holds if the ad does not change."""
         found = self._reader.status(queued, watch.facts, now)
-        time, coming, trouble = found.deferral_time, found.next, found.trouble
+        time, coming, trouble = found.deferral_time, found.next, (*found.trouble, *_drift(queued.ad))
         watch.standing = JobStanding(
             watch.job, watch.owner, watch.cmd, found.state, found.schedule, time, coming, trouble
         )

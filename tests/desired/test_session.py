@@ -1,12 +1,20 @@
 """`crondor plan` and `crondor apply` on an embedded queue: what an administrator does with a folder of jobs."""
 
+from contextlib import ExitStack
+from datetime import timezone
+
 import pytest
 
 from crondor.classad import Expression
 from crondor.desired.marks import SUBMITTING, hand_changes
 from crondor.job_queue import JobId
-from crondor.schedd.protocol import Hold
-from tests.cli.running import crondor
+from crondor.monitor.metrics import Metrics
+from crondor.monitor.queue_watch import DRIFT
+from crondor.monitor.watched import Wanted
+from crondor.schedd.protocol import Hold, Selection
+from crondor_cli.kit.options import Clock, QueueOptions
+from crondor_cli.monitor.queues import queues_of
+from tests.cli.running import NOW_EPOCH, crondor
 from tests.desired.conftest import Desk
 
 
@@ -249,3 +257,32 @@ def test_a_plan_of_printed_ads_and_of_a_log(desk: Desk) -> None:
         result = crondor("plan", str(desk.folder), *source, "--now", "2026-11-20 18:27", stdin=text)
         why = "a schedd reads an edited CronHour only after a reconfig"
         assert result.lines[0] == f"-/+ a.sub (job 1.0): replace; {why}"
+
+
+def test_the_monitor_sees_what_was_done_by_hand(desk: Desk) -> None:
+    """Among the attributes that it looks at, and without the folder; a metric counts such jobs."""
+    for name in ("a.sub", "b.sub", "c.sub"):
+        desk.write(name)
+    desk.run("apply")
+    desk.run("edit", "1.0", "--set", "JobPrio=5")  # no look sees that
+    assert monitored(desk) == [0.0, []]
+    desk.run("edit", "2.0", "--set", 'CronHour="4"')
+    desk.run("hold", "3.0")
+    hint = "by hand, though a folder of submit files says otherwise"
+    assert monitored(desk) == [2.0, [f"edited {hint}", f"held {hint}"]]
+    desk.run("apply")
+    assert monitored(desk) == [0.0, []]
+
+
+def monitored(desk: Desk) -> list[object]:
+    """Return the metric of a look at the queue, and the notes of the jobs."""
+    asked = QueueOptions(queue=str(desk.queue))
+    wanted = Wanted(asked, Selection(), None, None, 60, None, (), ())
+    clock, metrics = Clock(NOW_EPOCH, "UTC", timezone.utc), Metrics()
+    with ExitStack() as stack:
+        (queue,) = queues_of(wanted, clock, lambda: NOW_EPOCH, stack, every=False)
+        look = queue.look(clock)
+        metrics.update({queue: look}, NOW_EPOCH)
+    assert look is not None
+    (number,) = (each.samples[0].value for each in metrics.collect() if each.name == "crondor_jobs_drift")
+    return [number, [fault.message for job in look.jobs for fault in job.trouble if fault.kind == DRIFT]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.desired.applying import Applied
 from crondor.desired.differences import Action, Difference
-from crondor.desired.marks import content_of
+from crondor.desired.marks import Marks, content_of
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.job.policy import QueuedJob
 from crondor.spec import Dialect
@@ -86,7 +86,8 @@ def _lines(each: Difference, dialect: Dialect, clock: Clock, usual: dict[str, st
     head = f"{mark:>3} "
     text = f"{printable(str(each.key))}{_job(each)}: {'; '.join(words)}"
     yield together(styled(head, colour=colour), text) if SCREEN.wants_colour(sys.stdout) else f"{head}{text}"
-    rows = [list(map(printable, _cells(change))) for change in _changes(each, usual)]
+    by_hand = set() if each.ad is None or each.wanted is None else {*Marks.of(each.ad).edited(each.ad)}
+    rows = [[*map(printable, _cells(change, by_hand))] for change in _changes(each, usual)]
     before, after = _runs(each.ad, dialect, clock), _runs(_after(each), dialect, clock)
     texts = [", ".join(local_text(time, clock.zone) for time in times) or "none" for times in (before, after)]
     if before != after and before and after:
@@ -112,11 +113,10 @@ def _changes(each: Difference, usual: dict[str, str]) -> list[AttributeChange]:
     return [AttributeChange(name, None, text) for name, text in content.items() if usual.get(name) != text]
 
 
-def _cells(change: AttributeChange) -> tuple[str, str]:
+def _cells(change: AttributeChange, by_hand: set[str]) -> tuple[str, str]:
     before, after = (text if text is None or len(text) <= _WIDEST else f"{text[:_WIDEST]}..." for text in change[1:])
-    if before is None:
-        return change.name, f"{after}"
-    return change.name, f"{before} -> {after or '(not set)'}"
+    text = f"{after}" if before is None else f"{before} -> {after or '(not set)'}"
+    return change.name, f"{text}   (edited by hand)" if change.name in by_hand else text
 
 
 def _runs(ad: ClassAd | None, dialect: Dialect, clock: Clock) -> list[int]:
