@@ -168,7 +168,7 @@ def queue(*, atomic: bool) -> Fragile:
 
 
 @given(st.lists(st.tuples(FOLDERS, HANDS), min_size=1, max_size=3), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_after_apply_a_plan_has_nothing(steps: list[tuple[Folder, Hands]], atomic: bool) -> None:
     """Whatever edits of files and hands were before, on a queue with and without transactions."""
     schedd = queue(atomic=atomic)
@@ -184,7 +184,7 @@ def test_after_apply_a_plan_has_nothing(steps: list[tuple[Folder, Hands]], atomi
 
 
 @given(FOLDERS, HANDS, FOLDERS, st.booleans(), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_kill_at_any_change_is_mended(first: Folder, hands: Hands, second: Folder, atomic: bool, seed: int) -> None:
     """No job of a key is lost, none is idle twice, and the next apply has the same result as an undisturbed one."""
     schedd, random = queue(atomic=atomic), Random(seed)  # noqa: S311 - a place to be killed at
@@ -206,7 +206,7 @@ def test_a_kill_at_any_change_is_mended(first: Folder, hands: Hands, second: Fol
 
 
 @given(FOLDERS, FOLDERS, st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_two_applies_at_once_are_one(first: Folder, second: Folder, moment: int) -> None:
     """The other one runs in the middle of this one, on a live schedd."""
     schedd = queue(atomic=False)
