@@ -242,6 +242,30 @@ class Command(NamedTuple):
 
 _Reading: TypeAlias = "Callable[[Words, LogicalLine], Command]"
 _NODE: Final = "the name of the node"
+_NUMBERS: Final = {
+    "number": ("a number", -_MOST_INT, _MOST_INT - 1),
+    "count": ("a number", 0, _MOST_INT - 1),
+    "status": ("an exit code", -_MOST_INT, _MOST_INT - 1),
+    "exit": ("an exit code", 0, 255),
+    "pin": ("the number of a pin", 1, _MOST_INT - 1),
+}
+_FORMS: Final = {
+    "ABORT_DAG_ON": "name status [RETURN] exit",
+    "CATEGORY": "name name",
+    "CONFIG": "file",
+    "CONNECT": "name name",
+    "DONE": "name",
+    "INCLUDE": "file",
+    "JOBSTATE_LOG": "file",
+    "MAXJOBS": "name count",
+    "PIN_IN": "name pin",
+    "PIN_OUT": "name pin",
+    "PRE_SKIP": "name exit",
+    "PRIORITY": "name number",
+    "REJECT": "",
+    "RETRY": "name count [UNLESS_EXIT] status",
+}
+"""The words of the simple commands; those from a keyword in brackets on may be missing."""
 
 
 def joined(folder: str, path: str) -> str:
@@ -249,36 +273,27 @@ def joined(folder: str, path: str) -> str:
     return path if not folder or path.startswith("/") else f"{folder.rstrip('/')}/{path}"
 
 
-def _node_only(words: Words, _line: LogicalLine) -> Command:
-    node = words.need(_NODE)
-    words.end()
-    return Command((node,))
+def _formed(form: str) -> _Reading:
+    """Return how to read a simple command."""
 
-
-def _node_and_number(what: str, low: int, high: int) -> _Reading:
     def read(words: Words, _line: LogicalLine) -> Command:
-        node, number = words.need(_NODE), words.number(what, low, high)
+        found: list[Word] = []
+        number = 0
+        for part in form.split():
+            if part in _NUMBERS:
+                number = words.number(*_NUMBERS[part])
+            elif part == "file":
+                found.append(words.bare("the file"))
+            elif part == "name":
+                found.append(words.need("the name"))
+            elif (word := words.next()) is None:
+                break
+            elif not is_word(word, part.strip("[]")):
+                raise unexpected(word)
         words.end()
-        return Command((node,), number=number)
+        return Command(tuple(found), number=number)
 
     return read
-
-
-def _one_file(words: Words, _line: LogicalLine) -> Command:
-    file = words.bare("the file")
-    words.end()
-    return Command((file,))
-
-
-def _two(words: Words, _line: LogicalLine) -> Command:
-    one, other = words.need("the first name"), words.need("the second name")
-    words.end()
-    return Command((one, other))
-
-
-def _nothing(words: Words, _line: LogicalLine) -> Command:
-    words.end()
-    return Command()
 
 
 def _dependency(words: Words, _line: LogicalLine) -> Command:
@@ -309,7 +324,7 @@ def _weak(words: Words, line: LogicalLine) -> Command:
 def _script(words: Words, _line: LogicalLine) -> Command:
     while not is_word(word := words.need("PRE, POST or HOLD"), "PRE", "POST", "HOLD"):
         if is_word(word, "DEFER"):
-            words.number("an exit status"), words.number("a time in seconds")
+            words.number("an exit code"), words.number("a number of seconds")
         elif is_word(word, "DEBUG"):
             words.need("the file after DEBUG")
             stream = words.need("STDOUT, STDERR or ALL")
@@ -323,28 +338,6 @@ def _script(words: Words, _line: LogicalLine) -> Command:
         raise words.missing("the program")
     program = rest.split(maxsplit=1)[0]
     return Command((node, Word(program, begin, begin + len(program))), kind=word.text.upper())
-
-
-def _retry(words: Words, _line: LogicalLine) -> Command:
-    node = words.need(_NODE)
-    words.number("a number of retries", 0)
-    if (word := words.next()) is not None:
-        if not is_word(word, "UNLESS_EXIT"):
-            raise unexpected(word)
-        words.number("an exit code")
-        words.end()
-    return Command((node,))
-
-
-def _abort(words: Words, _line: LogicalLine) -> Command:
-    node = words.need(_NODE)
-    words.number("an exit code")
-    if (word := words.next()) is not None:
-        if not is_word(word, "RETURN"):
-            raise unexpected(word)
-        words.number("an exit code", 0, 255)
-        words.end()
-    return Command((node,))
 
 
 def _tolerance(words: Words, _line: LogicalLine) -> Command:
@@ -366,13 +359,6 @@ def _save_point(words: Words, _line: LogicalLine) -> Command:
     words.next()
     words.end()
     return Command((node,))
-
-
-def _maxjobs(words: Words, _line: LogicalLine) -> Command:
-    words.need("the category")
-    words.number("a number of jobs", 0)
-    words.end()
-    return Command()
 
 
 def _dot(words: Words, _line: LogicalLine) -> Command:
@@ -397,14 +383,12 @@ def _environment(words: Words, _line: LogicalLine) -> Command:
     word = words.need("SET or GET")
     if not is_word(word, "SET", "GET"):
         raise unexpected(word)
-    if not words.rest()[0]:
-        raise words.missing("the list of variables")
-    return Command()
+    return _rest(words, _line)
 
 
-def _attribute(words: Words, _line: LogicalLine) -> Command:
+def _rest(words: Words, _line: LogicalLine) -> Command:
     if not words.rest()[0]:
-        raise words.missing("the attribute")
+        raise words.missing("the name and value")
     return Command()
 
 
@@ -454,28 +438,16 @@ def _variable(words: Words, line: LogicalLine, *, is_last: bool) -> Variable | N
 
 
 GRAMMAR: Final[Mapping[str, _Reading]] = {
-    "CATEGORY": _two,
-    "PARENT": _dependency,
-    "WEAK": _weak,
-    "SCRIPT": _script,
-    "RETRY": _retry,
-    "ABORT_DAG_ON": _abort,
-    "VARS": _vars,
-    "PRIORITY": _node_and_number("a priority", -_MOST_INT, _MOST_INT - 1),
-    "PRE_SKIP": _node_and_number("an exit code", 0, 255),
-    "TOLERANCE": _tolerance,
-    "DONE": _node_only,
-    "MAXJOBS": _maxjobs,
-    "CONFIG": _one_file,
-    "INCLUDE": _one_file,
+    **{keyword: _formed(form) for keyword, form in _FORMS.items()},
     "DOT": _dot,
-    "NODE_STATUS_FILE": _status_file,
-    "JOBSTATE_LOG": _one_file,
-    "SAVE_POINT_FILE": _save_point,
-    "SET_JOB_ATTR": _attribute,
     "ENV": _environment,
-    "REJECT": _nothing,
-    "CONNECT": _two,
-    "PIN_IN": _node_and_number("the number of a pin", 1, _MOST_INT - 1),
-    "PIN_OUT": _node_and_number("the number of a pin", 1, _MOST_INT - 1),
+    "NODE_STATUS_FILE": _status_file,
+    "PARENT": _dependency,
+    "SAVE_POINT_FILE": _save_point,
+    "SCRIPT": _script,
+    "SET_JOB_ATTR": _rest,
+    "TOLERANCE": _tolerance,
+    "VARS": _vars,
+    "WEAK": _weak,
 }
+"""How to read each command that is applied when the nodes are known."""

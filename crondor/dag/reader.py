@@ -403,7 +403,7 @@ class _Reader:
             self.named.append(NamedPath(path, place, "the configuration", is_needed=True))
         elif keyword == "CONNECT":
             self._connect(each)
-        elif keyword != "JOBSTATE_LOG" and command.words:
+        elif keyword not in {"JOBSTATE_LOG", "MAXJOBS"} and command.words:
             self._modify(each)
 
     def _modify(self, each: _Statement) -> None:

@@ -164,6 +164,7 @@ for each in "$runs"/*/; do
         [ "${code:-70}" = 0 ] || exit "${code:-70}"
     elif [ "$before" != "$run" ]; then
         record "$before" 70
+        say "run $before was not started"
     fi
 done
 if [ -f "$runs/$run/exit" ]; then

@@ -34,6 +34,7 @@ _OF_REPEATING: Final = "CRN401"  # a node is meant to end after its run
 _NOT_INLINE: Final = ("CRN006", "CRN9")  # a description in a DAG needs no queue statement
 _UNUSED_COMMENT: Final = "CRN901"
 _UNUSED: Final = "CRN501"
+_UNDEFINED: Final = "CRN540"
 _WAITING: Final = frozenset(name for name in COMMANDS if "cron" in name or "deferral" in name)
 _LIKENESS: Final = 0.75
 
@@ -91,24 +92,25 @@ class _Checking:
         self.checks = 0
         self.kinds: dict[str, str | None] = {}
         self.dags: set[str] = set()
+        self.unused: Counter[Span] = Counter()
+        self.given: Counter[Span] = Counter()
+        self.faults: list[Diagnostic] = []
 
     def reports(self, source: Source, files: Files | None, above: tuple[str, ...]) -> Iterator[CheckReport]:
         """Yield the reports of a DAG, of its nodes' descriptions, and of its nested DAGs."""
         dag = read_dag(source, files)
         of_dag: list[Finding] = []
         others: list[CheckReport] = []
-        faults = list(dag.faults)
+        self.faults += dag.faults
         if self.settings.files and files is not None:
-            faults += self._missing(dag, files)
-        self.unused: Counter[Span] = Counter()
-        self.given: Counter[Span] = Counter()
+            self.faults += self._missing(dag, files)
         for variants in _groups(dag):
-            here, there = self._description(dag, variants, files, faults)
+            here, there = self._description(dag, variants, files)
             of_dag += here
             others += [] if there is None else [there]
         of_dag = [each for each in of_dag if not self._is_used_elsewhere(each)]
-        nested = list(self._nested(dag, files, (*above, source.name), faults))
-        mine = [each for rule in dags.RULES for each in rule.findings((source, faults))]
+        nested = list(self._nested(dag, files, (*above, source.name)))
+        mine = [each for rule in dags.RULES for each in rule.findings((source, self.faults))]
         made = report(source, distinct((*mine, *of_dag)), RULES, is_whole=dag.is_whole)
         yield made._replace(included=dag.sources[1:], is_dag=True)
         yield from others
@@ -140,19 +142,22 @@ class _Checking:
     # --- descriptions
 
     def _description(
-        self, dag: Dag, variants: list[_Variant], files: Files | None, faults: list[Diagnostic]
+        self, dag: Dag, variants: list[_Variant], files: Files | None
     ) -> tuple[list[Finding], CheckReport | None]:
         """Return the findings of one description in the DAG's own files, and the report of its submit file."""
         first = variants[0].nodes[0]
-        text = self._text(first, files, faults, has_pre=all(n.has_pre for each in variants for n in each.nodes))
-        if text is None:
-            return [], None
         left = min(_MOST_VARIANTS, _MOST_CHECKED - self.checks)
-        if len(variants) > left:
+        if 0 < left < len(variants):
             node = variants[left].nodes[0]
             message = f"crondor checks {left} of the {len(variants)} different VARS of this description, and not these"
-            faults.append(Diagnostic("dag-limit", message, Severity.NOTE, node.place))
-            del variants[left:]
+            self._note(message, node)
+        elif left == 0:
+            self._note(f"crondor checks {_MOST_CHECKED} descriptions of a DAG, and not those from here on", first)
+            self.checks += 1  # and says so once
+        del variants[max(0, left) :]
+        text = self._text(first, files) if variants else None
+        if text is None:
+            return [], None
         self.checks += len(variants)
         memory = CheckMemory()
         made: list[tuple[_Variant, CheckReport]] = []
@@ -161,10 +166,8 @@ class _Checking:
             text_of = NodeText(base, variant.variables)
             file = read_file(text, self.settings, partial(self._read, text_of), memory)
             made.append((variant, report_of(file)._replace(node=text_of)))
-            faults += _of_node(variant, file)
+            self.faults += _of_node(variant, file)
             self.given.update(each.name for each in text_of.variables)
-        if not made:
-            return [], None
         merged = _merged(made)
         merged = merged if first.inline is None else _relocated(merged, text, first.inline)
         here: list[Finding] = []
@@ -176,23 +179,24 @@ class _Checking:
                 self.unused[span] += 1
         return here, None if first.inline is not None else merged._replace(findings=tuple(there))
 
-    def _text(self, node: Node, files: Files | None, faults: list[Diagnostic], *, has_pre: bool) -> Source | None:
-        """Return the description of a node, None for one that cannot be read."""
+    def _note(self, message: str, node: Node) -> None:
+        self.faults.append(Diagnostic("dag-limit", message, Severity.NOTE, node.place))
+
+    def _text(self, node: Node, files: Files | None) -> Source | None:
+        """Return the description of a node, or the DAG of SUBDAG; None for one that cannot be read."""
         if node.inline is not None:
-            inline = node.inline
-            return Source("\n" * (inline.line - 1) + inline.text, inline.source.name)
-        if files is None:
-            return None
+            return Source("\n" * (node.inline.line - 1) + node.inline.text, node.inline.source.name)
         try:
-            return files.read(joined(node.folder, node.file))
+            return None if files is None else files.read(joined(node.folder, node.file))
         except CrondorError as error:
-            for each in error.diagnostics:
-                severity, help_text = Severity.ERROR, each.help
-                if isinstance(error, FileRefused):
-                    is_unknown = error.is_outside or has_pre
-                    severity = Severity.NOTE if is_unknown else Severity.ERROR
-                    help_text = each.help or ("its PRE script may write it" if has_pre else "write the submit file")
-                faults.append(Diagnostic("dag-file", each.message, severity, node.file_place, help_text))
+            is_unknown = node.has_pre or (isinstance(error, FileRefused) and error.is_outside)
+            grave = Severity.WARNING if node.kind == "SUBDAG" else Severity.ERROR  # that may be written by another node
+            severity = Severity.NOTE if is_unknown else grave
+            help_text = "its PRE script may write it" if node.has_pre else "it must exist when the node runs"
+            self.faults += (
+                Diagnostic("dag-file", each.message, severity, node.file_place, each.help or help_text)
+                for each in error.diagnostics
+            )
             return None
 
     def _is_used_elsewhere(self, found: Finding) -> bool:
@@ -202,26 +206,14 @@ class _Checking:
 
     # --- nested DAGs
 
-    def _nested(
-        self, dag: Dag, files: Files | None, above: tuple[str, ...], faults: list[Diagnostic]
-    ) -> Iterator[CheckReport]:
+    def _nested(self, dag: Dag, files: Files | None, above: tuple[str, ...]) -> Iterator[CheckReport]:
         for node in dag.nodes:
-            if node.kind != "SUBDAG" or node.is_noop or files is None:
-                continue
-            try:
-                source = files.read(joined(node.folder, node.file))
-            except CrondorError as error:
-                is_unknown = node.has_pre or (isinstance(error, FileRefused) and error.is_outside)
-                severity = Severity.NOTE if is_unknown else Severity.WARNING
-                help_text = "it must exist when the node runs"
-                faults += (
-                    Diagnostic("dag-file", each.message, severity, node.file_place, each.help or help_text)
-                    for each in error.diagnostics
-                )
+            source = self._text(node, files) if node.kind == "SUBDAG" and not node.is_noop else None
+            if source is None or files is None:
                 continue
             if source.name in above:
                 message = f"{node.file} is this DAG, or one that runs it: it would start itself without end"
-                faults.append(Diagnostic("dag-recursive", message, Severity.ERROR, node.file_place))
+                self.faults.append(Diagnostic("dag-recursive", message, Severity.ERROR, node.file_place))
             elif source.name not in self.dags and len(self.dags) < _MOST_DAGS:
                 self.dags.add(source.name)
                 nested = _Checking(self.settings, self._read_node)
@@ -287,9 +279,18 @@ def _merged(made: list[tuple[_Variant, CheckReport]]) -> CheckReport:
             more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
             message = f"{finding.diagnostic.message} (node {', '.join(nodes[:_NAMED])}{more})"
             finding = finding._replace(diagnostic=replace(finding.diagnostic, message=message), fix=None)
-        found.append(finding)
+        found.append(_certain(finding))
     included = dict.fromkeys(source for _, each in made for source in each.included)
     return made[0][1]._replace(findings=tuple(sorted(found, key=place)), included=tuple(included))
+
+
+def _certain(found: Finding) -> Finding:
+    """Return a finding about a macro that VARS might define as what it is: they do not."""
+    diagnostic = found.diagnostic
+    if diagnostic.code != _UNDEFINED or diagnostic.severity is not Severity.NOTE:
+        return found
+    help_text = f"{(diagnostic.help or '').partition(', unless')[0]}, or give it by VARS"
+    return found._replace(diagnostic=replace(diagnostic, severity=Severity.WARNING, help=help_text))
 
 
 def _relocated(made: CheckReport, text: Source, inline: Span) -> CheckReport:

@@ -57,6 +57,8 @@ class LogicalLine:
     def place(self, start: int = 0, end: int | None = None) -> tuple[int, int]:
         """Return the two offsets of span()."""
         end = len(self.text) if end is None else end
+        if len(self._at) == 1:
+            return self._at[0] + start, self._at[0] + end
         low = self.offset(start)
         return low, self.offset(end - 1) + 1 if end > start else low
 
