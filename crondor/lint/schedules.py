@@ -176,8 +176,10 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
     ``host`` is the submit host's zone if the compiled lines do not name it.
     """
     lowered = source.text.lower()
-    policies = read_policies(source) if "crondor" in lowered else Policies()
-    if "crondor:" not in lowered or "schedule" not in lowered:
+    if "crondor:" not in lowered:
+        return OwnSchedule()
+    policies = read_policies(source)
+    if "schedule" not in lowered:
         return OwnSchedule(faults=tuple(_lone(policies)), policies=policies)
     from crondor.compile.meaning import read_schedule, schedule_line  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
 

@@ -124,7 +124,8 @@ class Job:
         terms = self._terms
         try:
             if self.submitted is not None:
-                return ReadSchedule(dialect, self._noted(self._submitted(dialect, self.submitted)))
+                schedule = self._submitted(dialect, self.submitted)
+                return ReadSchedule(dialect, self._noted(schedule) if self.is_on_hold else schedule)
             schedule = JobSchedule.from_submit(
                 self.commands,
                 spans=self.spans,
@@ -136,11 +137,11 @@ class Job:
         except (InvalidSchedule, InvalidSpec) as error:
             error.diagnostics = tuple(map(self._traced, error.diagnostics))
             return ReadSchedule(dialect, None, error)
-        return ReadSchedule(dialect, self._noted(schedule))
+        return ReadSchedule(dialect, self._noted(schedule) if self.is_on_hold else schedule)
 
     def _noted(self, schedule: JobSchedule) -> JobSchedule:
-        """Return a schedule with the note that the job is submitted on hold, if it is."""
-        if not (self.is_on_hold and schedule.is_deferred):
+        """Return a schedule with the note that the job is submitted on hold."""
+        if not schedule.is_deferred:
             return schedule
         note = Diagnostic("submitted-on-hold", ON_HOLD, Severity.NOTE, self.queue, RELEASED)
         return replace(schedule, notes=(*schedule.notes, note))
@@ -209,7 +210,8 @@ def _merged(file: SubmitFile, groups: list[JobGroup], terms: ReadingTerms) -> It
     for (leaves, _), (group, count) in merged.items():
         commands = {name: text for name, text in group.values.items() if name not in _BESIDE}
         job = Job(file.source.name, group.queue, count, commands, group.spans, terms, group.first[1], group.origins)
-        job.leaves_by, job.is_on_hold = leaves, is_on_hold(group.values)
+        job.leaves_by = leaves
+        job.is_on_hold = HOLD in group.values and is_on_hold(group.values)
         job.requirements = requirements_of(group.values)
         yield job
 

@@ -475,8 +475,8 @@ def _stays_held(job: CheckedJob) -> bool:
 @rule("CRN405", "on-hold", Severity.NOTE, "a scheduled job that is submitted on hold")
 def on_hold(job: CheckedJob) -> Iterator[RuleHit]:
     """``hold = true`` is what the line suspended = true is compiled to; nothing releases the job by itself."""
-    schedule = job.manual.schedule
-    if schedule is not None and schedule.is_deferred and is_on_hold(job.values):
+    schedule = job.manual.schedule if HOLD in job.values and is_on_hold(job.values) else None
+    if schedule is not None and schedule.is_deferred:
         place = job.file.own_schedule.policies.places.get("suspended")
         message = f"suspended by this line: {ON_HOLD}" if place else ON_HOLD
         yield RuleHit(message, place or job.span(HOLD), RELEASED)
