@@ -21,7 +21,7 @@ from crondor.job.policy import QueuedJob
 from crondor.job_queue.records import JobId
 from crondor.recurrence import NeverRuns, OutOfRange, Policy
 from crondor.schedd.protocol import Schedd, Selection, Which
-from crondor.schedd.reading import job_id
+from crondor.schedd.reading import SHADOWLESS, job_id
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS
 from crondor.times import JobTimes
@@ -125,6 +125,7 @@ class Guard:
 
 _MARK: Final = "CrondorCatchUpTime"
 _LEAD: Final = 120  # seconds for a negotiation, before the window of a made-up run ends
+_CLOCKS: Final = 10  # seconds by which clocks may differ
 _RAN: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 
 
@@ -136,12 +137,12 @@ def is_made_up(ad: ClassAd, times: JobTimes, now: int) -> bool:
     )
 
 
-# A match sets JobCurrentStartDate, and keeps the date before it as JobLastStartDate; a change of JobStatus sets
-# LastJobStatus and EnteredCurrentStatus (HTCondor 25.14).
+# A shadow sets JobCurrentStartExecutingDate when the program starts; local jobs have only the time of the match,
+# JobCurrentStartDate, later JobLastStartDate. A change of JobStatus sets LastJobStatus and EnteredCurrentStatus.
 def missed_time(ad: ClassAd, times: JobTimes, now: int) -> int | None:
     """Return the last time of an idle job that it wants to be made up at ``now`` (epoch seconds), None if none.
 
-    Its last time before now counts, if the job was in the queue, no match for it is known, and it was not on hold then.
+    Its last time before now counts, if the job was in the queue and not on hold then, and no program started for it.
     """
     within, present = attributes.exact_integer(ad, "CrondorCatchUp"), times.present
     queues = attributes.string(ad, "CrondorOverlap") == "queue"
@@ -150,20 +151,27 @@ def missed_time(ad: ClassAd, times: JobTimes, now: int) -> int | None:
     missed = _previous(times, now + 1)
     if missed is None or missed <= (attributes.integer(ad, "QDate") or 0):
         return None
-    match = max(attributes.integer(ad, name) or 0 for name in ("JobCurrentStartDate", "JobLastStartDate"))
-    before = _previous(times, missed)
-    opens = times.deferral(missed, now).match_opens
-    if before is not None:
-        opens = max(opens, times.deferral(before, now).last_start + 1)
-    if match >= min(opens, missed):
-        return None
     since, state = attributes.integer(ad, "EnteredCurrentStatus") or 0, attributes.int32(ad, "LastJobStatus")
-    if missed <= since and state in _RAN:
-        return missed if queues else None
     was_late = attributes.int32(ad, "LastHoldReasonCode") == MISSED_DEFERRED_EXECUTION_TIME
     if missed <= since and state == JobStatus.HELD and not was_late:
         return None
+    match = max(attributes.integer(ad, name) or 0 for name in ("JobCurrentStartDate", "JobLastStartDate"))
+    began, earliest = attributes.integer(ad, "JobCurrentStartExecutingDate") or 0, missed - _CLOCKS
+    if attributes.int32(ad, "JobUniverse") in SHADOWLESS:
+        began, earliest = match if attributes.count(ad, "NumJobStarts") else 0, _first_match(times, missed, now)
+    if state == JobStatus.HELD and was_late:
+        began = 0  # the shadow has written a start, and its starter let nothing run
+    if began >= earliest:
+        return None
+    if missed <= since and state in _RAN and 0 < match <= began:
+        return missed if queues else None
     return missed if within is not None and now - missed <= within else None
+
+
+def _first_match(times: JobTimes, time: int, now: int) -> int:
+    """Return the earliest match for a time, after the window of the time before it."""
+    before, opens = _previous(times, time), times.deferral(time, now).match_opens
+    return opens if before is None else min(max(opens, times.deferral(before, now).last_start + 1), time)
 
 
 def _previous(times: JobTimes, before: int) -> int | None:
@@ -178,7 +186,7 @@ def makeup_time(times: JobTimes, missed: int, now: int) -> int | None:
     window = times.deferral(missed, now).window
     time = now + max(_LEAD - window, 0)
     following = next(times.runs(now), None)
-    return time if following is None or time + window < following else None
+    return time if following is None or time + window + _CLOCKS < following else None
 
 
 def right_time(schedule: JobSchedule, present: int | None, now: int) -> int | None:

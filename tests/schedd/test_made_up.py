@@ -29,6 +29,7 @@ JOB: Mapping[str, object] = {
     "DeferralPrepTime": 60,
     "DeferralWindow": 0,
     "ScheddInterval": 20,
+    "JobCurrentStartExecutingDate": 0,
     "CrondorCatchUp": 2 * HOUR,
 }
 PERIOD = HOUR // 2
@@ -51,7 +52,12 @@ def after(seconds: int) -> int:
     return START + seconds
 
 
-LONG = {"JobCurrentStartDate": after(PERIOD), "EnteredCurrentStatus": after(3 * PERIOD + 20), "LastJobStatus": 2}
+LONG = {
+    "JobLastStartDate": after(PERIOD - 20),
+    "JobCurrentStartExecutingDate": after(PERIOD),
+    "EnteredCurrentStatus": after(3 * PERIOD + 20),
+    "LastJobStatus": 2,
+}
 
 
 def test_a_missed_run_is_made_up() -> None:
@@ -68,12 +74,12 @@ def test_a_missed_run_is_made_up() -> None:
     [
         (100, {}),  # it was submitted at that time
         (PERIOD - 100, {}),  # no time since
-        (2 * PERIOD - 119, {}),  # the next run is too close
+        (2 * PERIOD - 130, {}),  # the next run is too close
         (PERIOD + 100, {"DeferralTime": after(PERIOD)}),  # the schedd has not been there
         (PERIOD + 100, {"DeferralTime": after(PERIOD), "DeferralWindow": 200}),  # it may still start
-        (PERIOD + 100, {"JobCurrentStartDate": after(PERIOD - 70)}),  # it was matched ahead of its time
-        (PERIOD + 100, {"JobLastStartDate": after(PERIOD), "JobCurrentStartDate": after(PERIOD - 4000)}),
-        (PERIOD + 100, {"JobCurrentStartDate": after(PERIOD + 50)}),  # it was late
+        (PERIOD + 100, {"JobCurrentStartExecutingDate": after(PERIOD - 2)}),  # it ran, by another clock
+        (PERIOD + 100, {"JobCurrentStartExecutingDate": after(PERIOD + 50)}),  # it was late
+        (PERIOD + 100, {"JobUniverse": 12, "NumJobStarts": 1, "JobLastStartDate": after(PERIOD - 70)}),  # local
         (PERIOD + 100, {"EnteredCurrentStatus": after(PERIOD + 50), "LastJobStatus": 5}),  # it was on hold
         (PERIOD + 100, {"JobStatus": 2}),
         (PERIOD + 100, {"DeferralTime": after(PERIOD + 130), "CrondorCatchUpTime": after(PERIOD + 130)}),  # on its way
@@ -86,9 +92,21 @@ def test_nothing_else_is_made_up(now: int, attributes: Mapping[str, object]) -> 
 
 
 def test_a_run_that_was_late_and_held_is_made_up() -> None:
-    """HoldReasonCode 20 is a missed run, whoever has released the job."""
-    held = {"EnteredCurrentStatus": after(PERIOD + 50), "LastJobStatus": 5, "LastHoldReasonCode": 20}
+    """HoldReasonCode 20 is a missed run, whoever has released the job; its shadow has written a start."""
+    held = {
+        "EnteredCurrentStatus": after(PERIOD + 50),
+        "LastJobStatus": 5,
+        "LastHoldReasonCode": 20,
+        "JobCurrentStartExecutingDate": after(PERIOD + 20),
+    }
     assert found(after(PERIOD + 100), **held) == [(PERIOD, PERIOD + 220)]
+
+
+@pytest.mark.parametrize("universe", [5, 12])
+def test_a_match_alone_is_no_run(universe: int) -> None:
+    """The schedd crashed while the job waited for its time: until it was back, the job counted as running."""
+    waited = {**LONG, "JobCurrentStartDate": after(PERIOD - 20), "JobCurrentStartExecutingDate": None}
+    assert found(after(3 * PERIOD + 50), **waited, JobUniverse=universe) == [(3 * PERIOD, 3 * PERIOD + 170)]
 
 
 def test_a_long_run_is_followed_by_one_run() -> None:
@@ -138,11 +156,16 @@ def history(dice: Random, policies: Mapping[str, object], *, is_up: bool = False
     edits: list[CatchUp] = []
     with MemorySchedd(clock=lambda: now, ads=[ad], atomic_edits=dice.random() < 0.5) as schedd:
         guards: list[Stale] = []
-        down_until, ends, is_fresh = 0, 0, False
+        down_until, ends, began, is_fresh = 0, 0, 0, False
         while now < after(10 * HOUR):
             now += dice.randint(1, 25)
             if not is_up and now > down_until + 600 and dice.random() < 0.01:
                 down_until, is_fresh = now + dice.randint(60, 3 * HOUR), True
+                waits = runs and ends and now < runs[-1].begin
+                if waits and dice.random() < 0.5:  # its starter is gone as well
+                    del runs[-1]
+                    ended = {"JobStatus": 1, "JobCurrentStartExecutingDate": began}
+                    schedd.edit_if(job, "JobStatus == 2", {**ended, "EnteredCurrentStatus": down_until})
             if now < down_until:
                 continue
             (seen,) = schedd.jobs()
@@ -157,7 +180,9 @@ def history(dice: Random, policies: Mapping[str, object], *, is_up: bool = False
                 made_up = seen.value("CrondorCatchUpTime") == due
                 begin, ends = max(now, due), max(now, due) + dice.choice((30, 600, 2500, 5000))
                 runs.append(Run(due, begin, ends, int(str(seen.value("CrondorCaughtUp"))) if made_up else None))
-                schedd.edit_if(job, "true", {"JobStatus": 2, "JobCurrentStartDate": now, "EnteredCurrentStatus": now})
+                began = int(str(seen.value("JobCurrentStartExecutingDate")))
+                running = {"JobStatus": 2, "JobCurrentStartDate": now, "JobCurrentStartExecutingDate": begin}
+                schedd.edit_if(job, "true", {**running, "EnteredCurrentStatus": now})
             if dice.random() < 0.3:
                 guards.append(Stale(schedd))
             if guards and (is_up or dice.random() < 0.4):
