@@ -1,6 +1,5 @@
 """CRN513 to CRN516, CRN542, CRN543, CRN556 to CRN558, CRN574, CRN585 to CRN593: what is taken without a word."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,98 +9,12 @@ from crondor.lint import CheckSettings, Finding, check_submit
 from crondor.macro.files import Files
 from crondor.submit import SubmitFile, read_submit
 from tests.check.asking import NOW, SETTINGS, cured, found, places, report
+from tests.rows import rows
 
-TAKEN = [
-    ("CRN513", ("transfer_executable = no",), "no"),
-    ("CRN513", ("transfer_executable = nope",), "nope"),
-    ("CRN513", ("transfer_executable = 0",), "0"),
-    ("CRN513", ("getenv = Ture",), "Ture"),
-    ("CRN513", ("getenv = yes",), "yes"),
-    ("CRN514", ("docker_image = debian", "docker_pull_policy = allways"), "allways"),
-    ("CRN514", ("docker_image = debian", "docker_pull_policy = missing"), "missing"),
-    ("CRN514", ("docker_image = debian", "docker_network_type = hots"), "hots"),
-    ("CRN514", ("notify_user = never", "notification = error"), "never"),
-    ("CRN515", ("container_image = docker:python:3.12",), "docker:python:3.12"),
-    ("CRN515", ("container_image = docker:/python",), "docker:/python"),
-    ("CRN515", ("should_transfer_files = YES", "output_destination = /data/results"), "/data/results"),
-    ("CRN514", ("when_to_transfer_output = YES",), "YES"),
-    ("CRN516", ('periodic_hold_reason = "x"', "periodic_hold_subcode = 3"), "periodic_hold_reason"),
-    ("CRN516", ("on_exit_hold_subcode = 3",), "on_exit_hold_subcode"),
-    ("CRN516", ("notify_user = ada@example.org",), "notify_user"),
-    ("CRN516", ("universe = scheduler", "rank = KFlops"), "rank"),
-    ("CRN516", ("universe = local", "rank = KFlops"), "rank"),
-    ("CRN509", ("universe = local", "request_gpus = 1"), "request_gpus"),
-    ("CRN509", ("universe = scheduler", "request_licenses = 1"), "request_licenses"),
-    ("CRN541", ("request_memory = 2GB", "+RequestMemory = 8192"), "2GB"),
-    ("CRN541", ("request_cpus = 2", "MY.RequestCpus = 4"), "2"),
-    ("CRN542", ("folder = x", "arguments = ${folder}/a $(folder)"), "${folder}"),
-    ("CRN542", ("output = out.${Process}",), "${Process}"),
-    ("CRN542", ("environment = DATA=${HOME}/data",), "${HOME}"),
-    ("CRN543", ("arguments = --user $(ENV:USER)",), "$(ENV:USER)"),
-    ("CRN543", ("output = out.$(Process.txt",), "$(Process.txt"),
-    ("CRN543", ("arguments = $(Process -a",), "$(Process"),
-    ("CRN543", ("arguments = --day $(date +%F) -v",), "$(date +%F)"),
-    ("CRN556", ("on_exit_remove = never",), "never"),
-    ("CRN556", ("periodic_remove = yes",), "yes"),
-    ("CRN556", ("on_exit_hold = Flase",), "Flase"),
-    ("CRN556", ("max_retries = 3", 'retry_until = "done"'), '"done"'),
-    ("CRN556", ('periodic_hold = "MemoryUsage > 5"',), '"MemoryUsage > 5"'),
-    ("CRN556", ('rank = "Memory"',), '"Memory"'),
-    ("CRN557", ("periodic_hold = MemoryUsage > TARGET.Memory",), "TARGET.Memory"),
-    ("CRN557", ("on_exit_hold = ExitStatus != 0",), "ExitStatus"),
-    ("CRN557", ("periodic_remove = (JobStatus == 4) && (time() - QDate > 5)",), "JobStatus == 4"),
-    ("CRN557", ("periodic_remove = JobStatus == 5 || 4 =?= JobStatus",), "4 =?= JobStatus"),
-    ("CRN558", ("periodic_release = true",), "true"),
-    ("CRN558", ("periodic_release = (TRUE)",), "(TRUE)"),
-    ("CRN585", ("arguments = \u201c--title nightly\u201d",), "\u201c"),
-    ("CRN585", ("batch_name = \u2018x\u2019",), "\u2018"),
-    ("CRN585", ("arguments = -a \u2013all",), "\u2013"),
-    ("CRN586", ("arguments = in.txt > out.txt",), ">"),
-    ("CRN586", ("arguments = in.txt >out.txt",), ">out.txt"),
-    ("CRN586", ("arguments = in.txt 2>&1",), "2>&1"),
-    ("CRN586", ('arguments = "in.txt | sort"',), "|"),
-    ("CRN586", ("arguments = a && b",), "&&"),
-    ("CRN552", ("request_gpus = 1", 'require_gpus = Capabilty >= 8.0 && DeviceUuid != "x"'), "Capabilty"),
-    ("CRN593", ("arguments = --alpha \\", "log = job.log"), "\\"),
-]
-SOUND = (
-    ("transfer_executable = False",),
-    ("transfer_executable = TRUE", "getenv = TRUE"),
-    ("getenv = HOME, PATH*, !LD_*",),
-    ("docker_image = debian", "docker_pull_policy = Always", "docker_network_type = lab-net"),
-    ("docker_image = debian", "docker_network_type = host"),
-    ("container_image = docker://python:3.12",),
-    ("container_image = /images/a:b.sif",),
-    ("should_transfer_files = YES", "output_destination = https://example.org/results/"),
-    ("periodic_hold = MemoryUsage > 5", 'periodic_hold_reason = "x"', "periodic_hold_subcode = 3"),
-    ("+PeriodicHold = MemoryUsage > 5", 'periodic_hold_reason = "x"'),
-    ("notify_user = ada@example.org", "notification = Error"),
-    ("universe = local", "request_gpus = 0"),
-    ("universe = local", "request_memory = 1GB", "request_cpus = 1", "request_disk = 1GB"),
-    ("request_memory = 2GB", "+RequestMemory = 2048"),
-    ("request_cpus = 2", "+RequestCpus = 2"),
-    ("executable = /bin/sh", "arguments = -c ${HOME}/$(date +%F) > x"),
-    ("arguments = bash -c 'x | y > z'",),
-    ("shell = echo ${HOME} $(date +%F) > x",),
-    ("arguments = $(Process) $(nothing:a b) $$(Cpus) $$([ Cpus + 1 ]) $F(executable) $INT(Process)",),
-    ("ENV = 1", "arguments = $(ENV:USER)"),
-    ("on_exit_remove = ExitCode == 0 || NumJobStarts > 3", "periodic_remove = false"),
-    ("+Wanted = true", "periodic_hold = Wanted"),
-    ("max_retries = 3", "retry_until = 2"),
-    ("request_gpus = 1", "require_gpus = GlobalMemoryMb >= 8000 && OurOwnThing == 3"),
-    ("rank = Memory", "periodic_remove = JobStatus == 5 && time() - EnteredCurrentStatus > 600"),
-    ("leave_in_queue = true", "periodic_remove = JobStatus == 4 && time() - CompletionDate > 600"),
-    ("universe = scheduler", "on_exit_hold = ExitStatus != 0"),
-    ("periodic_release = HoldReasonCode == 13 && NumJobStarts < 5",),
-    (r"arguments = a \"& >/dev/null |echo -a |b",),
-    ('arguments = "a ""b > c"" d"',),
-    ("arguments = \"'say \u201cyes\u201d' don\u2019t\"",),
-    ("arguments = --cut 5 > 3 --pt >= 20 a>b x->y <tag> '>' '|'",),
-    ("arguments = --alpha \\", "  --queue \\", "  log=job.log"),
-    ("output = a.out", "error = a.out"),
-)
+TAKEN = rows("check/planted_taken")
+SOUND = rows("check/sound_taken")
 OURS = {code for code, _, _ in TAKEN} | {"CRN574", "CRN575", "CRN576"}
-RECORDED = Path(__file__).with_name("taken.jsonl")  # condor_submit -dry-run of 25.14, and of 23.9.6
+RECORDED = rows("check/taken")  # condor_submit -dry-run of 25.14, and of 23.9.6
 
 
 @pytest.mark.parametrize(("code", "lines", "place"), TAKEN)
@@ -177,11 +90,10 @@ def test_a_policy_that_depends_on_more_is_left_alone(line: str) -> None:
 
 def test_condor_submit_takes_all_of_them() -> None:
     """In both releases, and of two alone with a word to whoever reads what it prints."""
-    rows = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
-    assert [tuple(row["lines"]) for row in rows] == [lines for _, lines, _ in TAKEN]
-    assert {(row["rc"], row["rc_23"]) for row in rows} == {(0, 0)}
+    assert [row["lines"] for row in RECORDED] == [lines for _, lines, _ in TAKEN]
+    assert {(row["rc"], row["rc_23"]) for row in RECORDED} == {(0, 0)}
     said = [lines for _, lines, _ in TAKEN if lines[0].startswith("notify_user = never") or "output_dest" in lines[-1]]
-    assert [tuple(row["lines"]) for row in rows if row["says"]] == said
+    assert [row["lines"] for row in RECORDED if row["says"]] == said
 
 
 @pytest.mark.parametrize("lines", SOUND)

@@ -12,6 +12,7 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import Format, Order, ReadMode, detect, pieces, print_ad, read_ad, read_ads, write_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from tests.examples import examples
+from tests.rows import rows
 
 FORMS = [Format.LONG, Format.NEW, Format.PRETTY, Format.JSON, Format.JSON_LINES, Format.XML]
 
@@ -318,69 +319,7 @@ def test_what_is_printed_reads_back(ad: ClassAd, form: Format) -> None:
         assert read_ad(text, form).print(form) == text
 
 
-PIECES = st.lists(
-    st.sampled_from(
-        [
-            "A",
-            "b",
-            " = ",
-            "=",
-            "1",
-            "(",
-            ")",
-            '"',
-            "\\",
-            "'",
-            "\n",
-            "\n\n",
-            "\r\n",
-            "[",
-            "]",
-            "{",
-            "}",
-            ";",
-            ",",
-            ":",
-            "<c>",
-            "</c>",
-            '<a n="x">',
-            "</a>",
-            "<i>",
-            "</i>",
-            "<s>",
-            "</s>",
-            "<l>",
-            "</l>",
-            "<b v='t'/>",
-            "&amp;",
-            "&",
-            "/*",
-            "*/",
-            "//",
-            "#",
-            "***",
-            "-- ",
-            "null",
-            "true",
-            "\\/Expr(",
-            ")\\/",
-            "\\u0041",
-            "\\ud800",
-            "\x00",
-            "é",
-            "\ud800",
-            "\udc80",
-            "1e999",
-            "<!DOCTYPE",
-            "<?xml",
-            "\ufeff",
-            " ",
-            "\t",
-        ]
-    )
-    | st.text(max_size=3),
-    max_size=25,
-).map("".join)
+PIECES = st.lists(st.sampled_from(rows("classad/pieces")) | st.text(max_size=3), max_size=25).map("".join)
 
 
 @given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode))

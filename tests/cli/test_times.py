@@ -16,6 +16,7 @@ from crondor.diagnostics import CrondorError
 from crondor.zones import UnknownZone
 from crondor_cli.kit.times import ClockFace, UnnamedZone, find_zone, local_text, local_zone, relative
 from crondor_cli.kit.typed_times import UnreadableTime, parse_time
+from tests.rows import rows
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = [ZoneInfo(n) for n in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe")]
@@ -45,76 +46,7 @@ def at(text: str, zone: ZoneInfo) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=zone).timestamp())
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        # A day without a time of day is its midnight; now keeps its seconds.
-        ("now", "Fri 2026-11-20 18:27:05 +0100"),
-        ("  NOW\n", "Fri 2026-11-20 18:27:05 +0100"),
-        ("today", "Fri 2026-11-20 00:00 +0100"),
-        ("today 18:00", "Fri 2026-11-20 18:00 +0100"),
-        ("tomorrow", "Sat 2026-11-21 00:00 +0100"),
-        ("tomorrow 6:30", "Sat 2026-11-21 06:30 +0100"),
-        ("tomorrow at 6am", "Sat 2026-11-21 06:00 +0100"),
-        ("6am tomorrow", "Sat 2026-11-21 06:00 +0100"),
-        ("tomorrow noon", "Sat 2026-11-21 12:00 +0100"),
-        ("yesterday at midnight", "Thu 2026-11-19 00:00 +0100"),
-        ("Yesterday 6:30:15 p.m.", "Thu 2026-11-19 18:30:15 +0100"),
-        # A weekday is strictly after today, with or without next.
-        ("monday", "Mon 2026-11-23 00:00 +0100"),
-        ("next monday 06:00", "Mon 2026-11-23 06:00 +0100"),
-        ("Next Mon", "Mon 2026-11-23 00:00 +0100"),
-        ("6:30 pm on sun", "Sun 2026-11-22 18:30 +0100"),
-        ("thurs at noon", "Thu 2026-11-26 12:00 +0100"),
-        ("friday", "Fri 2026-11-27 00:00 +0100"),
-        ("friday 23:59", "Fri 2026-11-27 23:59 +0100"),
-        # A bare time of day is today's, even where it has passed.
-        ("18:00", "Fri 2026-11-20 18:00 +0100"),
-        ("19:00", "Fri 2026-11-20 19:00 +0100"),
-        ("at 6am", "Fri 2026-11-20 06:00 +0100"),
-        ("12am", "Fri 2026-11-20 00:00 +0100"),
-        ("12 PM", "Fri 2026-11-20 12:00 +0100"),
-        ("noon", "Fri 2026-11-20 12:00 +0100"),
-        ("midnight", "Fri 2026-11-20 00:00 +0100"),
-        # A distance in days takes a time of day.
-        ("in 2 days at 06:00", "Sun 2026-11-22 06:00 +0100"),
-        ("in 0 days 06:00", "Fri 2026-11-20 06:00 +0100"),
-        ("noon 1 week ago", "Fri 2026-11-13 12:00 +0100"),
-        # A date written out in full is read in the local zone, or with its offset.
-        ("2026-11-20", "Fri 2026-11-20 00:00 +0100"),
-        ("2026-11-20 06:30", "Fri 2026-11-20 06:30 +0100"),
-        ("2026-11-20 06:30:15", "Fri 2026-11-20 06:30:15 +0100"),
-        ("2026-11-20T06:30", "Fri 2026-11-20 06:30 +0100"),
-        ("2026-11-20T06:30Z", "Fri 2026-11-20 07:30 +0100"),
-        ("2026-11-20t06:30:15z", "Fri 2026-11-20 07:30:15 +0100"),
-        ("2026-11-20 06:30+01:00", "Fri 2026-11-20 06:30 +0100"),
-        ("2026-11-20 06:30 -0500", "Fri 2026-11-20 12:30 +0100"),
-        ("2026-11-20 06:30 -05", "Fri 2026-11-20 12:30 +0100"),
-        ("2026-11-20 06:30 UTC", "Fri 2026-11-20 07:30 +0100"),
-        ("2026-11-20 noon GMT", "Fri 2026-11-20 13:00 +0100"),
-        ("2026-7-1 06:30 gmt", "Wed 2026-07-01 08:30 +0200"),
-        ("2026/11/20", "Fri 2026-11-20 00:00 +0100"),
-        ("20 Nov 2026 6:30pm", "Fri 2026-11-20 18:30 +0100"),
-        ("20. Nov. 2026", "Fri 2026-11-20 00:00 +0100"),
-        ("20-Nov-2026", "Fri 2026-11-20 00:00 +0100"),
-        ("20th of november 2026", "Fri 2026-11-20 00:00 +0100"),
-        ("Nov 20, 2026", "Fri 2026-11-20 00:00 +0100"),
-        ("January 1st 2027 12:00", "Fri 2027-01-01 12:00 +0100"),
-        ("2026 Sept 3", "Thu 2026-09-03 00:00 +0200"),
-        ("Friday 20 Nov 2026", "Fri 2026-11-20 00:00 +0100"),
-        ("Fri, 20 Nov 2026 06:30:00 +0100", "Fri 2026-11-20 06:30 +0100"),
-        ("Fri Nov 20 06:30:00 UTC 2026", "Fri 2026-11-20 07:30 +0100"),
-        ("13/04/2026", "Mon 2026-04-13 00:00 +0200"),
-        ("04/13/2026", "Mon 2026-04-13 00:00 +0200"),
-        ("13.4.2026", "Mon 2026-04-13 00:00 +0200"),
-        ("03/03/2026", "Tue 2026-03-03 00:00 +0100"),
-        ("29 Feb 2028", "Tue 2028-02-29 00:00 +0100"),
-        # Of a time that the clock shows twice the first is taken, unless the offset says otherwise.
-        ("2026-10-25 02:30", "Sun 2026-10-25 02:30 +0200"),
-        ("2026-10-25 02:30 +02:00", "Sun 2026-10-25 02:30 +0200"),
-        ("2026-10-25 02:30 +01:00", "Sun 2026-10-25 02:30 +0100"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), rows("cli/times"))
 def test_what_people_write_is_read(text: str, expected: str) -> None:
     """Words, weekdays, times of day, days on, dates."""
     assert read(text) == expected
@@ -166,69 +98,7 @@ def test_a_date_with_two_readings_is_refused(text: str) -> None:
     assert help_ == "write 2026-03-04 or 2026-04-03"
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "underlined", "advice"),
-    [
-        # What is missing in a date, contradictory or impossible.
-        ("20 Nov", "time-year-missing", "20 Nov", "20 Nov 2026"),
-        ("tue 29 Feb 06:30", "time-year-missing", "29 Feb", "20 Nov 2026"),
-        ("Nov 2026", "time-day-missing", "Nov 2026", "20 Nov 2026"),
-        ("Nov", "time-year-missing", "Nov", "20 Nov 2026"),
-        ("20 Nov 26", "time-year-digits", "20 Nov 26", "2026-11-20"),
-        ("13/04/26", "time-year-digits", "13/04/26", "2026-11-20"),
-        ("20 Nov 202", "time-year-digits", "202", "2026-11-20"),
-        ("20261120T06:30", "time-unexpected", "T", "06:30"),
-        ("Monday 20 Nov 2026", "time-weekday", "Monday", "Friday"),
-        ("31 Feb 2026", "time-no-such-date", "31 Feb 2026", "exists"),
-        ("29/02/2026", "time-no-such-date", "29/02/2026", "exists"),
-        ("2026-13-01", "time-no-such-date", "2026-13-01", "exists"),
-        ("20 Nov 2026 2027", "time-unexpected", "2027", "06:30"),
-        ("Nov 2026 2027", "time-no-such-date", "Nov 2026 2027", "exists"),
-        ("Nov Dec 2026", "time-second-month", "Nov Dec 2026", "20 Nov 2026"),
-        ("2026-11-20 Nov", "time-unexpected", "Nov", "write"),
-        ("Fri Sat 20 Nov 2026", "time-second-weekday", "Sat", "one"),
-        ("2026 20", "time-unreadable", "2026 20", "20 Nov 2026"),
-        ("1960-12-31", "time-out-of-range", "1960-12-31", "1970"),
-        ("1969-12-31", "time-out-of-range", "1969-12-31", "within"),
-        ("1 Jan 9999", "time-out-of-range", "1 Jan 9999", "2200"),
-        ("2 Jan 2201", "time-out-of-range", "2 Jan 2201", "within"),
-        ("1970-01-01", "time-out-of-range", "1970-01-01", "within"),  # an hour too early: the zone is east of UTC
-        # Anything else.
-        ("", "time-blank", "", "tomorrow"),
-        (" \t\n", "time-blank", " \t\n", "tomorrow"),
-        ("tomorow", "time-unknown-word", "tomorow", "did you mean `tomorrow`"),
-        ("whenever", "time-unknown-word", "whenever", "write"),
-        ("tomorrow at 6", "time-unexpected", "at", "6am"),
-        ("tomorrow 0630", "time-unexpected", "0630", "06:30"),
-        ("today tomorrow", "time-unexpected", "tomorrow", "write"),
-        ("now 6am", "time-unexpected", "6am", "write"),
-        ("next week", "time-next", "next week", "in 1 week"),
-        ("6:5", "time-unexpected", ":", "06:30"),
-        ("06:30 07:30", "time-second-clock", "07:30", "omit"),
-        ("noon 07:30", "time-second-clock", "07:30", "omit"),
-        ("today 24:00", "time-of-day", "24:00", "00:00 of the next day"),
-        ("today 6:60", "time-of-day", "6:60", "06:30"),
-        ("13pm", "time-of-day", "13pm", "6:30pm"),
-        ("0:30am", "time-of-day", "0:30am", "6:30pm"),
-        ("2026-11-20 06:30:15.5", "time-fraction", "06:30:15.5", "06:30:15"),
-        ("2026-11-20Z", "time-offset", "Z", "+01:00"),
-        ("tomorrow 06:30Z", "time-offset", "Z", "write 2026-11-21"),
-        ("in 2 days 06:30Z", "time-offset", "Z", "full date"),
-        ("2026-11-20 06:30 +1", "time-offset", "06:30 +", "+01:00"),
-        ("2026-11-20 06:30 +16:00", "time-offset", "+16:00", "+01:00"),
-        ("2026-11-20 06:30 UTC+3", "time-offset", "UTC+", "+01:00"),
-        ("2026-11-20 06:30 UTC+03:00", "time-offset", "UTC+03:00", "+01:00"),
-        ("2026-11-20 06:30 CET", "time-offset", "CET", "+01:00"),
-        ("90 min", "time-direction", "90 min", "`in 90 min` or `90 min ago`"),
-        ("in", "time-amount", "in", "in 90 min"),
-        ("in an hour", "time-amount", "an hour", "in 90 min"),
-        ("in 1.5 hours", "time-amount", "1.5", "in 90 min"),
-        ("in 5", "time-unit", "5", "in 90 min"),
-        ("+5 parsecs", "time-unit", "5 parsecs", "in 90 min"),
-        ("in 2 months", "time-unit", "months", "weeks"),
-        ("in 2 hours at 06:00", "time-of-day", "06:00", "omit"),
-    ],
-)
+@pytest.mark.parametrize(("text", "code", "underlined", "advice"), rows("cli/invalid_times"))
 def test_what_cannot_be_read_is_underlined(text: str, code: str, underlined: str, advice: str) -> None:
     """The piece at fault is underlined, and the help says what to write."""
     found, piece, help_ = refusal(text)

@@ -8,6 +8,7 @@ from crondor.compile.meaning import read_schedule, schedule_line
 from crondor.compile.walls import InvalidSchedule
 from crondor.diagnostics import Severity, Source
 from crondor.zones import Policy, UnknownZone
+from tests.rows import rows
 
 NOW = 1_796_083_200  # 2026-12-01 00:00 UTC
 
@@ -18,81 +19,7 @@ def runs(text: str, zone: str = "UTC", most: int = 3, **more: object) -> list[st
     return [f"{found.zone.moment(at):%a %m-%d %H:%M}" for at in islice(found.between(NOW, 1 << 40), most)]
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "expected"),
-    [
-        ("0 18 * * 5L", "at 18:00 on the last Friday of the month", "Fri 12-25 18:00"),
-        ("0 6 LW * *", "at 06:00 on the last weekday of the month", "Thu 12-31 06:00"),
-        ("0 6 L-3 * ?", "at 06:00 on the 4th last day of the month", "Mon 12-28 06:00"),
-        ("0 6 13W * *", "at 06:00 on the weekday nearest to the 13th of the month", "Mon 12-14 06:00"),
-        ("0 6 1W 8 *", "at 06:00 on the weekday nearest to the 1st in August", "Mon 08-02 06:00"),
-        ("0 6 ? * TUE#3", "at 06:00 on the 3rd Tuesday of the month", "Tue 12-15 06:00"),
-        ("0 6 * * 1-3#1", "at 06:00 on the 1st Monday, Tuesday or Wednesday of the month", "Tue 12-01 06:00"),
-        ("0 6 * * SAT-SUN#L,SUN#1", "on the last Sunday or Saturday or the 1st Sunday of the month", "Sun 12-06 06:00"),
-        ("0 6 * * 5#L", "at 06:00 on the last Friday of the month", "Fri 12-25 06:00"),
-        ("0 6 13 * +FRI", "at 06:00 on the 13th, if that is a Friday", "Fri 08-13 06:00"),
-        ("0 6 L * +FRI 2027-2030", "on the last day, if that is a Friday in 2027-2030", "Fri 04-30 06:00"),
-        ("0 6 * * +FRI", "at 06:00 on Fridays", "Fri 12-04 06:00"),
-        ("0 6 1 * +?", "at 06:00 on the 1st", "Tue 12-01 06:00"),
-        ("?/30 6 ? ? ?", "at 06:00 and 06:30 every day", "Tue 12-01 06:00"),
-        ("0 22-6/4 * * *", "at 02:00, 06:00 and 22:00 every day", "Tue 12-01 02:00"),
-        ("0 6 30-2 * *", "at 06:00 on the 1st, 2nd, 30th and 31st", "Tue 12-01 06:00"),
-        ("0 6 1 11-2/2 *", "at 06:00 on the 1st of January and November", "Fri 01-01 06:00"),
-        ("0 6 * * sat-mon", "at 06:00 on Saturdays, Sundays and Mondays", "Sat 12-05 06:00"),
-        ("0 6 * * 7-tue", "at 06:00 on Sundays, Mondays and Tuesdays", "Tue 12-01 06:00"),
-        ("0 6 29-L * *", "at 06:00 on the 29th to the last day of the month", "Tue 12-29 06:00"),
-        ("0 6 1-L/8 2 *", "every 8th day from the 1st to the last day in February", "Mon 02-01 06:00"),
-        ("0 6 1 1 * 1-9999/2", "at 06:00 on the 1st in January in 1-9999/2", "Fri 01-01 06:00"),
-        ("0 10 ? * 2-6 *", "at 10:00 on weekdays", "Tue 12-01 10:00"),
-        ("0 10 * * ? *", "at 10:00 every day", "Tue 12-01 10:00"),
-        ("@1796169600", "at 00:00 on the 2nd in December in 2026", "Wed 12-02 00:00"),
-        ("every other Tuesday from 2026-12-08 at 09:00", "at 09:00 on Tuesdays every 2 weeks", "Tue 12-08 09:00"),
-        ("every 3 Mondays from 2026-12-01 at 09:00", "at 09:00 on Mondays every 3 weeks", "Mon 12-21 09:00"),
-        ("every second and fourth Tuesday", "on the 2nd and 4th Tuesday of the month", "Tue 12-08 00:00"),
-        ("0 6 1 1 * 2028", "at 06:00 on the 1st in January in 2028", "Sat 01-01 06:00"),
-        ("5/15 3 * JAN MON", "at 03:05, 03:20, 03:35 and 03:50 on Mondays in January", "Mon 01-04 03:05"),
-        ("@weekly", "at 00:00 on Sundays", "Sun 12-06 00:00"),
-        ("0 0 9 ? * MON-FRI", "at 09:00 on weekdays", "Tue 12-01 09:00"),
-        ("every 2 days at 06:00 from 2026-12-02", "at 06:00 every 2 days from 2026-12-02", "Wed 12-02 06:00"),
-        ("every Monday and Friday at 9am", "at 09:00 on Mondays and Fridays", "Fri 12-04 09:00"),
-        ("weekdays at noon", "at 12:00 on weekdays", "Tue 12-01 12:00"),
-        ("every Monday to Wednesday at 17:00", "at 17:00 on Mondays, Tuesdays and Wednesdays", "Tue 12-01 17:00"),
-        ("last working day of the month at 5:30pm", "at 17:30 on the last working day of the month", "Thu 12-31 17:30"),
-        ("every second Monday of the month", "at 00:00 on the 2nd Monday of the month", "Mon 12-14 00:00"),
-        (
-            "every second Monday of March, June at 08:00",
-            "at 08:00 on the 2nd Monday in March and June",
-            "Mon 03-08 08:00",
-        ),
-        ("on the 1st and 15th of the month at 10:00", "at 10:00 on the 1st and 15th of the month", "Tue 12-01 10:00"),
-        ("every other week on Friday at 8:00 from 2026-12-01", "at 08:00 on Fridays every 2 weeks", "Fri 12-04 08:00"),
-        ("every month on the last Friday at 17:00", "at 17:00 on the last Friday of the month", "Fri 12-25 17:00"),
-        ("every 15 minutes", "every 15 minutes", "Tue 12-01 00:15"),
-        ("every 90 minutes from 2026-12-01", "every 90 minutes from 2026-12-01 00:00", "Tue 12-01 01:30"),
-        ("daily at 9:00", "at 09:00 every day", "Tue 12-01 09:00"),
-        ("weekly on Friday at 9:00", "at 09:00 on Fridays", "Fri 12-04 09:00"),
-        ("monthly", "at 00:00 on the 1st of the month", "Fri 01-01 00:00"),
-        ("every weekday 09:00", "at 09:00 on weekdays", "Tue 12-01 09:00"),
-        ("24 December at 12:00", "at 12:00 on 24 December", "Thu 12-24 12:00"),
-        ("every December 24th, 1st January at 12:00", "at 12:00 on 24 December and 1 January", "Thu 12-24 12:00"),
-        ("every day at 09:00 except Dec 1", "at 09:00 every day, except on 1 December", "Wed 12-02 09:00"),
-        ("@daily except 2026-12-02 to 2027-01-06", "except on 2026-12-02 to 2027-01-06", "Thu 01-07 00:00"),
-        ("2026-12-24, 2026-12-31 at 14:00", "at 14:00 on 2026-12-24 and 2026-12-31", "Thu 12-24 14:00"),
-        ("2026-12-24T14:00, 2027-01-01T08:00", "at 2026-12-24 14:00 and 2027-01-01 08:00", "Thu 12-24 14:00"),
-        ("Mon..Fri 09:00", "at 09:00 on Monday to Friday", "Tue 12-01 09:00"),
-        ("(weekends except holidays:CH) at 10:00", "at 10:00 on Saturdays and Sundays, except on", "Sat 12-05 10:00"),
-        ("weekends except holidays:CH at 10:00", "at 10:00 on Saturdays and Sundays, except on", "Sat 12-05 10:00"),
-        ("RRULE:FREQ=DAILY;INTERVAL=2 from 2026-12-01T17:00", "at 17:00 every 2 days", "Tue 12-01 17:00"),
-        ("DTSTART:20261201T170000 RRULE:FREQ=WEEKLY EXDATE:20261201T170000", "at 17:00 every week", "Tue 12-08 17:00"),
-        ("RDATE:20261224T120000,20261225T120000", "at 2026-12-24 12:00 and 2026-12-25 12:00", "Thu 12-24 12:00"),
-        ("every hour only 2026-12-24T10:00..2026-12-24T14:00", "only from 2026-12-24 10:00 to", "Thu 12-24 10:00"),
-        ("@hourly only (2026-12-24T10:00..2026-12-24T14:00 except 24 December)", "only from", None),
-        ("0 9 * * 1 or 0 10 * * 2", "at 09:00 on Mondays, or at 10:00 on Tuesdays", "Tue 12-01 10:00"),
-        ("every hour and Sat,Sun", "every hour at minute 0, and on Saturday and Sunday", "Sat 12-05 00:00"),
-        ("every day at 09:00 only holidays:US", "only on public holidays of United States", "Fri 12-25 09:00"),
-        ("0 9 * * 1-5 except every Monday except holidays:DE", "and on public holidays of Germany", "Tue 12-01 09:00"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words", "expected"), rows("compile/schedules"))
 def test_what_people_write_is_understood(text: str, words: str, expected: str | None) -> None:
     """A sentence, and the first run."""
     assert words in read_schedule(text, zone="UTC").words

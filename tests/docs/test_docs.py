@@ -26,6 +26,7 @@ from crondor_cli.kit.typed_times import UnreadableTime, parse_time
 from crondor_cli.main import main
 from tests.cli.schemas import faults
 from tests.docs.json_types import unseen
+from tests.rows import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -182,84 +183,7 @@ def test_python_examples_run(block: Block) -> None:
 # JSON and CSV
 
 
-JSON_INPUTS = [
-    ("next", "--spec", "cured.sub"),
-    ("next", "--ads", "queue.ads"),
-    ("next", "--spec", "examples/nightly.sub"),
-    ("next", "--spec", "examples/several-jobs.sub"),
-    ("next", "--spec", "examples/once.sub"),
-    ("next", "--crontab", "0 6 * * 1"),
-    ("next", "--crontab", "0 6 1-10/3 * 1"),
-    ("next", "--crontab", "0 6 * * 1", "--dialect", "manual"),
-    ("next", "--crontab", "0 6 * * 1", "--dialect", "htcondor"),
-    ("next", "--crontab", "0 6 * * 1", "--dialect", "unix"),
-    ("next", "--crontab", "0 6 * * MON"),
-    ("next", "--crontab", "0 6 31 2 *"),
-    ("next", "--minute", "1 5"),
-    ("next", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "-n", "500"),
-    ("next", "--crontab", "*/30 * * * *", "--from", "2027-10-30", "--dialect", "htcondor"),
-    ("next", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "-n", "500", "--dialect", "unix"),
-    ("next", "--spec", "odd.sub"),
-    ("next", "--spec", "unknown.sub"),
-    ("next", "--list", "--ads", "queue.ads"),
-    ("next", "--list", "--ads", "examples/queue.long"),
-    ("next", "--previous", "--spec", "examples/nightly.sub"),
-    ("next", "--previous", "--crontab", "0 6 * * 1"),
-    ("explain", "--spec", "examples/several-jobs.sub"),
-    ("explain", "--spec", "examples/once.sub"),
-    ("explain", "--spec", "unknown.sub"),
-    ("explain", "--spec", "odd.sub"),
-    ("explain", "--crontab", "0 6 1-10/3 * 1"),
-    ("explain", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin"),
-    ("explain", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "--at", "2027-03-28 03:30"),
-    ("explain", "--crontab", "0 6 * * 1", "--at", "2026-12-01 12:00:30"),
-    ("explain", "--crontab", "0 6 29 2 *", "--at", "1970-01-02"),
-    ("explain", "--crontab", "0 6 29 2 *", "--at", "2199-01-02"),
-    ("explain", "--crontab", "0 6 */2 * 1", "--dialect", "unix"),
-    ("explain", "--crontab", "0 6 * * 1", "--dialect", "htcondor"),
-    ("explain", "--crontab", "0 3-4/5 * * *"),
-    ("explain", "--crontab", "0 6 1-31 * 1"),
-    ("explain", "--crontab", "* * * * *", "--tz", "Europe/Berlin"),
-    ("explain", "--crontab", "0 6 31 2 *"),
-    ("explain", "--crontab", "0 6 * * MON"),
-    ("diff", "0 6 * * 1", "0 6 1-10/3 * 1"),
-    ("diff", "0 6 * * 1", "0 7 * * 1"),
-    ("diff", "0 25 * * *"),
-    ("diff", "0 3-4/5 * * *"),
-    ("diff", "0 6 * * 1"),
-    ("diff", "examples/nightly.sub", "examples/local.sub"),
-    ("diff", "examples/nightly.sub", "examples/once.sub"),
-    ("diff", "examples/nightly.sub", "odd.sub"),
-    ("diff", "odd.sub", "examples/window-prep.sub"),
-    ("diff", "examples/window-prep.sub", "examples/nightly.sub"),
-    ("diff", "examples/once.sub", "past.sub"),
-    ("diff", "unknown.sub", "unknown.sub"),
-    ("next", "--schedule", "every day at 06:00"),
-    ("next", "--schedule", "every day at 06:00 except holidays:SG"),
-    ("next", "--previous", "--schedule", "every day at 06:00"),
-    ("next", "--previous", "--schedule", "every day at 06:00 except holidays:SG"),
-    ("explain", "--schedule", "2020-01-01T06:00", "--at", "2026-12-01 06:00"),
-    ("explain", "--schedule", "2027-01-01T06:00"),
-    ("explain", "--schedule", "0 6 * * 1"),
-    ("explain", "--schedule", "every day at 06:00 except holidays:SG"),
-    ("diff", "--schedule", "every day at 06:00 except holidays:SG", "0 6 * * *"),
-    ("diff", "--schedule", "every day at 06:00", "0 7 * * *"),
-    ("agenda", "examples/nightly.sub", "examples/local.sub", "examples/once.sub", "examples/window-prep.sub"),
-    ("check", "examples/nightly.sub", "odd.sub", "bad.sub", "none.sub"),
-    ("check", "odd.sub", "bad.sub", "--statistics"),
-    ("simulate", "--spec", "examples/once.sub", "odd.sub", "bad.sub", "none.sub", "--days", "1"),
-    ("simulate", "--spec", "examples/window-prep.sub", "--transfer", "6m", "--days", "1", "--events"),
-    ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1", "--no-advice"),
-    ("simulate", "--spec", "hourly.sub", "--schedd-interval", "5", "--days", "1"),
-    ("simulate", "--spec", "never.sub", "only.sub", "--days", "1"),
-    ("simulate", "examples/nightly.sub", "--days", "2", "--pool-config", "removing.conf"),
-    ("simulate", "--spec", "hourly.sub", "--days", "1", "--trace", "flow", "--fail", "schedd-router:50%"),
-    ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
-    ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline"),
-    ("simulate", "routed.sub", "--routes", "examples/routes.conf", "--events", "--site", "Slurm=swallow"),
-    ("agenda", "--suggest", "examples/nightly.sub", "examples/routed-nightly.sub", "hourly.sub", "nested.sub"),
-    ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
-]
+JSON_INPUTS = rows("docs/json_inputs")
 
 
 @pytest.mark.parametrize("command", ["next", "explain", "diff", "agenda", "check", "simulate"])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from crondor.macro import Budget, expand
 from crondor.macro.conditions import MAX_NESTING, ConditionError, Conditions, IfStack
+from tests.rows import rows
 
 MACROS = {"v": "1", "empty": "", "word": "hello", "t": "", "yes": "5", "my.owner": "bob", "big": "1 2"}
 CONDITIONS = Conditions(MACROS.get, lambda text: expand(text, MACROS.get, Budget()), (25, 14, 3))
@@ -14,47 +15,7 @@ COMPLEX = "complex conditionals are not supported"
 NONE = "expression is not a conditional"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "true",
-        "TRUE ",
-        "yes",
-        "t",
-        "1",
-        "-1",
-        "1.5",
-        "1e-5",
-        "0.1",
-        "00.5e1",
-        ".5",
-        "! false",
-        "!0",
-        "!no",
-        "$(v)",
-        "!$(empty)",
-        "! $(undefined)",
-        "defined v",
-        "defined word",
-        "DEFINED MY.Owner",
-        "defined 0",
-        "defined false",
-        "defined yes",
-        "! defined empty",
-        "! defined undefined",
-        "!defined",
-        "version >= 8.1.6",
-        "version > 25.14.2",
-        "version >= 25.14",
-        "version == 25.14",
-        "version = 25.14.3",
-        "version != 25.14.2",
-        "version < 26.0.0",
-        "version <= v25.14.3",
-        "VERSION >=8.1",
-        "! version < 8.1",
-    ],
-)
+@pytest.mark.parametrize("text", rows("macro/conditions"))
 def test_what_holds(text: str) -> None:
     """Numbers, truth values, defined and version are conditions, and ! turns them round."""
     assert CONDITIONS.test(text)

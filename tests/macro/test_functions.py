@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.macro.functions import as_integer, as_real
+from tests.rows import rows
 
 MACROS = {
     "v": "abcdefgh",
@@ -111,55 +112,7 @@ def test_values(text: str, value: str) -> None:
     assert expanded(text, which1="yes") == value
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("$F(f)", "/a/b/c.txt"),
-        ("$Fp(f)", "/a/b/"),
-        ("$Fpb(f)", "/a/b"),
-        ("$Fd(f)", "b/"),
-        ("$Fdb(f)", "b"),
-        ("$Fdd(f)", "a/b/"),
-        ("$Fddddd(f)", "/a/b/"),
-        ("$Fn(f)", "c"),
-        ("$Fx(f)", ".txt"),
-        ("$Fxb(f)", "txt"),
-        ("$Fnx(f)", "c.txt"),
-        ("$Fpn(f)", "/a/b/c"),
-        ("$Fdn(f)", "b/c"),
-        ("$Fdnx(f)", "b/c.txt"),
-        ("$Fpnx(f)", "/a/b/c.txt"),
-        ("$Fq(f)", '"/a/b/c.txt"'),
-        ("$Fqa(f)", "'/a/b/c.txt'"),
-        ("$Fqn(quoted)", '"r s"'),
-        ("$F(quoted)", "/q/r s.x"),
-        ("$Fpn(bare)", "c"),
-        ("$Fp(bare)", ""),
-        ("$Fd(bare)", ""),
-        ("$Fw(up)", "..\\up\\f.py"),
-        ("$Fu(win)", "C:/d/e.f"),
-        ("$Fn(win)", "C:\\d\\e"),
-        ("$Fp(folder)", "/a//b/"),
-        ("$Ff(bare)", "/home/c.txt"),
-        ("$Ff(f)", "/a/b/c.txt"),
-        ("$Ff(./x)", "/home/x"),
-        ("$Ff(./)", "/home/./"),
-        ("$Ff(.\\x)", "/home/.\\x"),
-        ("$Ffw(.\\x)", "\\home\\x"),
-        ("$Ffw(./x/y)", "\\home\\x\\y"),
-        ("$Ffu(.\\x)", "/home/./x"),
-        ("$F(empty)", ""),
-        ("$Fn(rel/path.x)", "path"),
-        ("$fn(f) $Fz(f)", "$fn(f) $Fz(f)"),
-        ("$Fn(.hidden)", ".hidden"),
-        ("$BASENAME(f)", "c.txt"),
-        ("$BASENAME(f,.txt)", "c"),
-        ("$BASENAME(f, .TXT)", "c"),
-        ("$BASENAME(f,.x)", "c.txt"),
-        ("$DIRNAME(f)", "/a/b/"),
-        ("$DIRNAME(bare)", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), rows("macro/file_names"))
 def test_file_names(text: str, value: str) -> None:
     """The letters of $F pick parts of a path; quotes around it go, unless q asks for some."""
     assert expanded(text, Around(folder="/home")) == value

@@ -13,6 +13,7 @@ from crondor.macro.evaluated import as_boolean, as_integer
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
 from crondor.submit.ad import COMMANDS, JobAd, draft
 from crondor.submit.ad.draft import SubmitKnobs
+from tests.rows import rows
 
 BASE = "executable = /bin/sleep\n"
 ARCH = '(TARGET.Arch == "X86_64")'
@@ -157,60 +158,7 @@ def test_requirements_name_the_submit_machine() -> None:
     assert shown(ad, "ScheddInterval") == "60"
 
 
-@pytest.mark.parametrize(
-    ("text", "names", "expected"),
-    [
-        ("cron_minute = 5\nCronMinute = 6", ["CronMinute"], ['"5"']),
-        ("CronMinute = 6", ["CronMinute"], ['"6"']),
-        ("cron_minute =\nCronMinute = 6", ["CronMinute"], [None]),
-        ("cron_minute = 5\n+cronminute = 7", ["CronMinute"], ["7"]),
-        ("cron_minute = 5\n+CronMinute =", ["CronMinute"], ["undefined"]),
-        ("cron_hour = 1", ["DeferralWindow", "DeferralPrepTime", "ScheddInterval"], ["0", "300", "300"]),
-        ("deferral_time = 5\ncron_window = 1\ndeferral_window = 2", ["DeferralWindow"], ["1"]),
-        ("deferral_time = 5\ncron_window =\ndeferral_window = 2", ["DeferralWindow"], ["2"]),
-        ("deferral_time = 5\ncron_prep_time =\nCronPrepTime = 9", ["DeferralPrepTime"], ["300"]),
-        ("deferral_time = time() + 60", ["DeferralTime"], ["time() + 60"]),
-        ("deferral_window = 60", ["DeferralWindow"], [None]),
-        ("+CronHour = 5", ["DeferralWindow", "ScheddInterval"], [None, "300"]),
-        ("on_exit_remove = ExitCode == 0", ["OnExitRemove", "OnExitHold"], ["ExitCode == 0", None]),
-        (
-            "max_retries = 3\nsuccess_exit_code = 4",
-            ["JobMaxRetries", "OnExitHold", "OnExitRemove"],
-            ["3", "false", "NumJobCompletions > JobMaxRetries || ExitCode =?= JobSuccessExitCode"],
-        ),
-        (
-            "retry_until = 5\non_exit_remove = a ? b : c",
-            ["OnExitRemove"],
-            ["NumJobCompletions > JobMaxRetries || ExitCode =?= 0 || ExitCode =?= 5 || (a ? b : c)"],
-        ),
-        ("periodic_hold = NumHolds > 1", ["PeriodicHold", "PeriodicRemove"], ["NumHolds > 1", None]),
-        ("leave_in_queue = true", ["LeaveJobInQueue"], ["true"]),
-        ("", ["LeaveJobInQueue", "JobStatus", "JobPrio", "Rank"], ["false", "1", "0", "0.0"]),
-        ("hold = true", ["JobStatus", "HoldReasonCode"], ["5", "15"]),
-        ("prio = 5", ["JobPrio"], ["5"]),
-        ("priority = 2*3\nprio = 5", ["JobPrio"], ["6"]),
-        ("preferences = Memory", ["Rank"], ["Memory"]),
-        ("concurrency_limits = B, a:2", ["ConcurrencyLimits"], ['"a:2,b"']),
-        ("concurrency_limits_expr = Foo", ["ConcurrencyLimits"], ["Foo"]),
-        ("arguments = one  two", ["Args", "Arguments"], ['"one two"', None]),
-        ("arguments = \"one 'two  three' '' it''s\"", ["Arguments"], ["\"one two'  'three '' its\""]),
-        ('arguments = a\\"b', ["Args"], ['"a\\"b"']),
-        ("shell = echo a; b", ["Cmd", "Arguments"], ['"/bin/sh"', "\"-c echo' 'a;' 'b\""]),
-        ("environment = \"B=2 A='x y'\"", ["Environment"], ["\"A=x' 'y B=2\""]),
-        ("env = B=2;A=1", ["Env", "Environment"], ['"A=1;B=2"', None]),
-        ("env = |B=2|A=1", ["Env"], ['"A=1;B=2"']),  # what it begins with parts it
-        ("env = A=1;$$(Settings)", ["Env"], ['"$$(Settings);A=1"']),  # the machine's
-        ("request_memory = 2.5GB", ["RequestMemory"], ["2560"]),
-        ("request_memory = 100K", ["RequestMemory"], ["1"]),
-        ("request_memory = undefined", ["RequestMemory"], [None]),
-        ("RequestMemory = MemoryUsage * 2", ["RequestMemory"], ["MemoryUsage * 2"]),
-        ("job_lease_duration = 5", ["JobLeaseDuration"], ["20"]),
-        ("universe = local", ["JobLeaseDuration"], [None]),
-        ("accounting_group = g", ["AccountingGroup"], ['"g.alice"']),
-        ("executable = a//b", ["Cmd"], ['"a/b"']),
-        ("max_idle = 1", ["ProcId", "JobStatus", "JobMaterializeMaxIdle"], [None, None, "1"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "names", "expected"), rows("submit/attributes"))
 def test_attributes(text: str, names: list[str], expected: list[str | None]) -> None:
     """Each command gives its attribute, in HTCondor's order of precedence."""
     assert one(text, *names) == expected

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, read_submit
+from tests.rows import rows
 
 FIELDS = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
 NAMES = (*FIELDS, "cronminute", "my.cronminute", "deferral_time", "deferral_window", "m", "x")
@@ -136,48 +137,7 @@ def test_spans_are_the_text_right_of_the_equals_sign() -> None:
     assert group.queue.text == "queue cron_month,m from ("
 
 
-@pytest.mark.parametrize(
-    ("statement", "rows"),
-    [
-        ("queue", ["0/0/0/"]),
-        ("QUEUE", ["0/0/0/"]),
-        ("queue 2", ["0/0/0/", "1/1/0/"]),
-        ("queue 1+1", ["0/0/0/", "1/1/0/"]),
-        ("n = 3\nqueue $INT(n)-1", ["0/0/0/", "1/1/0/"]),
-        ("queue 0", ["0/0/0/"]),
-        ("queue $(undefined)", ["0/0/0/"]),
-        ("iterate 2", ["0/0/0/", "1/1/0/"]),
-        ("queue m in (1,2)", ["0/0/0/1", "1/0/1/2"]),
-        ("Queue m IN (1 2)", ["0/0/0/1", "1/0/1/2"]),
-        ("queue m in 1, 2", ["0/0/0/1", "1/0/1/2"]),
-        ("queue m in(1)", ["0/0/0/1"]),
-        ("queue 2 m in (1 2)", ["0/0/0/1", "1/1/0/1", "2/0/1/2", "3/1/1/2"]),
-        ("queue 2 \\\n m in \\\n (1)", ["0/0/0/1", "1/1/0/1"]),
-        ("queue m in (\n 1\n # c\n 2, 3\n)", ["0/0/0/1", "1/0/1/2", "2/0/2/3"]),
-        ("queue m in (0\n1\n) ignored", ["0/0/0/0", "1/0/1/1"]),
-        ("queue m in (\"1\",'2')", ['0/0/0/"1"', "1/0/1/'2'"]),
-        ("l = 1 2\nqueue m in ($(l))", ["0/0/0/1", "1/0/1/2"]),
-        ("queue m in (1 $(k))\nk = 2", ["0/0/0/1"]),
-        ("queue m in (1 $(Step))", ["0/0/0/1", "1/0/1/0"]),
-        ("queue m in [1:] (1,2,3)", ["0/0/1/2", "1/0/2/3"]),
-        ("queue m in [::2] (1,2,3)", ["0/0/0/1", "1/0/2/3"]),
-        ("queue m in [-1:] (1,2,3)", ["0/0/2/3"]),
-        ("queue m in ()", []),
-        ("queue m,w in (1 2)", ["0/0/0/1", "1/0/1/2"]),
-        ("queue m from (\n1 2\n)", ["0/0/0/1 2"]),
-        ("queue m from (a b, c)", ["0/0/0/a b, c"]),
-        ("queue w,m from (\n1 2\n3, 4 5\n6\n)", ["0/0/0/2", "1/0/1/4 5", "2/0/2/"]),
-        ("queue w,m from (\n1,2\n\n3,4\n)", ["0/0/0/2", "1/0/1/2", "2/0/2/4"]),
-        ("queue w,m from (\n1 x\x1f 2 y\n)", ["0/0/0/2 y"]),
-        ("queue v1 m from (\n1 2\n)", ["0/0/0/2"]),
-        ("queue w,m from table(csv) (\n1 x, 2 y\n)", ["0/0/0/2 y"]),
-        ("queue w,m from table(header=none,sep=;) (\n1, x; 2 y\n)", ["0/0/0/2 y"]),
-        ("queue from table (\nw, m\n1, 2 3\n4, 5\n)", ["0/0/0/2 3", "1/0/1/5"]),
-        ("queue from table(header=1,skip=1) (\njunk\nw,m\n4,5\n)", ["0/0/0/5"]),
-        ("if true\nqueue m in (a)", ["0/0/0/a"]),
-        ("iter 2 m in (1)", ["0/0/0/1", "1/1/0/1"]),
-    ],
-)
+@pytest.mark.parametrize(("statement", "rows"), rows("submit/queue_statements"))
 def test_jobs_of_a_queue_statement(statement: str, rows: list[str]) -> None:
     """Each job has its process, step and row, and the loop variables of its row."""
     text = "x = $(Process)/$(Step)/$(Row)/$(m)\n" + statement + "\n"

@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError, Source
 from crondor.macro.files import Files
 from crondor.transform import Chain, InvalidTransform, RuleSource, Transform, TransformFacts, apply, compiled
 from crondor.transform.loading import JOB_TRANSFORM, Rules
+from tests.rows import rows
 
 AD = ClassAd({"A": 5, "Words": "two words", "a" * 60: 1})
 
@@ -159,60 +160,7 @@ def test_a_nul_is_no_text() -> None:
         Transform.parse("SET X\ud800 1")
 
 
-PIECES = st.sampled_from(
-    [
-        "SET ",
-        "EVALSET ",
-        "COPY ",
-        "RENAME ",
-        "DELETE ",
-        "EVALMACRO ",
-        "DEFAULT ",
-        "TRANSFORM ",
-        "NAME ",
-        "REQUIREMENTS ",
-        "if ",
-        "elif ",
-        "else\n",
-        "endif\n",
-        "X ",
-        "A",
-        "B ",
-        "$(V)",
-        "$(",
-        "$INT(",
-        ")",
-        "/",
-        "(.)",
-        "\\1",
-        "\\\n",
-        "\n",
-        "=",
-        "+=",
-        "@=t\n",
-        "@t\n",
-        ":",
-        '"',
-        "'",
-        "in (",
-        "from (\n",
-        "matching ",
-        "[",
-        "{",
-        "1 ",
-        "#",
-        "\u00e9",
-        "\ufeff",
-        "include : x",
-        "error : x",
-        "warning : y",
-        "$ENV(X)",
-        "$RANDOM_INTEGER(1,9)",
-        "$F(X)",
-        "defined ",
-        "version > 8.1",
-    ]
-)
+PIECES = st.sampled_from(rows("transform/pieces"))
 
 
 @given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(RuleSource))
