@@ -86,6 +86,8 @@ class Word(NamedTuple):
 class Words:
     """The words of a line, one after the other (DagLexer)."""
 
+    __slots__ = ("at", "text")
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -182,11 +184,12 @@ class Lines:
         return self
 
     def __next__(self) -> LogicalLine:
+        found = self._physical()
+        if found is not None and found[1][-1] != "\\":
+            return LogicalLine(self.source, found[1], (0,), (found[0],))
         parts: list[str] = []
         at: list[int] = []
-        while (found := self._physical()) is not None:
-            if not parts and found[1][-1] != "\\":
-                return LogicalLine(self.source, found[1], (0,), (found[0],))
+        while found is not None:
             start, text = found
             parts.append(f" {text}" if any(parts) else text)
             at.append(start - 1 if any(parts[:-1]) else start)
@@ -194,6 +197,7 @@ class Lines:
                 starts = (0, *accumulate(map(len, parts[:-1])))
                 return LogicalLine(self.source, "".join(parts), starts, tuple(at))
             parts[-1] = parts[-1][:-1]
+            found = self._physical()
         raise StopIteration  # a last line that ends with a backslash is ignored
 
     def block(self, end: str, opening: Word) -> tuple[Span, LogicalLine]:

@@ -135,6 +135,7 @@ class _Level:
         self.final: Span | None = None
         self.provisioner: Span | None = None
         self.includes = False
+        self.is_open = False  # whether a file was not read that may define more nodes
         self.own: list[int] = []  # in order, without those of splices
         self.pins: dict[str, dict[int, list[int]]] = {"PIN_IN": {}, "PIN_OUT": {}}
         self.first: list[int] = []
@@ -219,15 +220,15 @@ class _Reader:
         if len(self.reading) >= self.limits.depth or len(self.sources) >= self.limits.files:
             what = f"{self.limits.depth} levels" if len(self.reading) >= self.limits.depth else f"{self.limits.files}"
             self.fault("dag-limit", f"crondor reads no more than {what} of DAG files", place, note=True)
-            self.is_whole = False
+            self.is_whole, self.level.is_open = False, True
             return
         if self.files is None:
-            self.is_whole = False
+            self.is_whole, self.level.is_open = False, True
             return
         try:
             source = self.files.read(whole)
         except CrondorError as error:
-            self.is_whole = False
+            self.is_whole, self.level.is_open = False, True
             for each in error.diagnostics:
                 outside = isinstance(error, FileRefused) and error.is_outside
                 self.fault("dag-file", each.message, place, each.help, note=outside)
@@ -378,6 +379,7 @@ class _Reader:
         for each, number in inner.nodes.items():
             self.nodes[number].name = f"{name.text}+{self.nodes[number].name}"
             outer.nodes[f"{name.text}+{each}"] = number
+        inner.is_open |= any(each.is_open for each in inner.splices.values())
         able = [number for number in inner.nodes.values() if self.nodes[number].kind not in _ALONE]
         inner.first = [number for number in able if number not in self.parented]
         inner.last = [number for number in able if number not in self.children]
@@ -467,7 +469,8 @@ class _Reader:
 
     def _missing(self, what: str, name: str, place: Span, known: Collection[str]) -> None:
         """Report a name without a node or splice; an unread file may define it."""
-        if self.is_whole:
+        of_splice = self.level.splices.get(name.partition("+")[0])
+        if not (self.level.is_open or (of_splice is not None and of_splice.is_open)):
             near = self.near(name, known)
             message = f"the DAG has no {what} {shortened(name, 60)}"
             command = "SPLICE" if what == "splice" else "JOB"
@@ -516,14 +519,15 @@ class _Reader:
                 self._missing("splice", name, each.span(at), self.level.splices)
                 return
             if not level.pins[pins]:
-                if self.is_whole:
+                if not level.is_open:
                     help_text = f"add {SYNTAX[pins]} to its file"
                     self.fault("dag-unknown", f"the splice {name} has no {pins}", each.span(at), help_text)
                 return
             sides.append(level.pins[pins])
         out, into = sides
-        if self.is_whole and out.keys() != into.keys():
-            one, other = (word.text for word in each.command.words)
+        one, other = (word.text for word in each.command.words)
+        is_open = self.level.splices[one].is_open or self.level.splices[other].is_open
+        if not is_open and out.keys() != into.keys():
             message = f"the pins of {one} and {other} have different numbers"
             self.fault("dag-unknown", message, each.line.span(), "give each PIN_OUT a PIN_IN of the same number")
         for number in out.keys() & into.keys():
