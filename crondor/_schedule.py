@@ -289,7 +289,6 @@ class InvalidSchedule(CrondorError, ValueError):
     """
 
     def __init__(self, diagnostics: list[Diagnostic], invalid_spec: InvalidSpec | None = None) -> None:
-        """Keep the faults."""
         super().__init__(diagnostics)
         self.invalid_spec = invalid_spec
 

@@ -86,7 +86,6 @@ class Load:
     """How many jobs start in each minute, and how many hold a slot."""
 
     def __init__(self, size: int) -> None:
-        """Start without jobs."""
         self.starts = [0] * size
         self.held = [0] * size
 

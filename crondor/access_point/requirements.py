@@ -41,7 +41,6 @@ class ScheddKnobs(Made):
     """A configuration as the schedd sees it, and the findings of reading it."""
 
     def __init__(self, configuration: Configuration) -> None:
-        """Take the configuration."""
         self.configuration = replace(configuration, subsystem="SCHEDD")
         self.found: list[Diagnostic] = []
 

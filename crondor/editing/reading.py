@@ -143,7 +143,6 @@ class Outline:
     """A text and its lines; made for each version of the text when needed."""
 
     def __init__(self, source: Source, kind: TextKind) -> None:
-        """Take the text."""
         self.source = source
         self.kind = kind
 

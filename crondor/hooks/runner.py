@@ -523,7 +523,6 @@ class HookRunner:
     """Calls hooks, and counts time by one clock."""
 
     def __init__(self, clock: Clock = monotonic) -> None:
-        """Take the clock for time limits."""
         self._clock = clock
 
     def start(self, call: HookCall) -> RunningHook:

@@ -73,7 +73,6 @@ class Ads(MutableMapping[str, dict[str, str]]):
     __slots__ = ("_lowered", "_odd", "changed", "held", "jobs")
 
     def __init__(self) -> None:
-        """Start empty."""
         self.held: dict[str, dict[str, str] | bytes] = {}
         self.jobs: dict[int, dict[int, None]] = {}
         self.changed: set[str] | None = None
@@ -347,7 +346,6 @@ class Mirror:
     """
 
     def __init__(self, *, live: bool = False, only: JobFilter | None = None) -> None:
-        """Start empty."""
         self.only = only
         self.sequence: int | None = None
         self.created: int | None = None

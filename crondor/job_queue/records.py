@@ -59,7 +59,6 @@ class BadRecord(ValueError):
     """A line is not a record; the argument is the reason, ``start`` and ``end`` the characters concerned."""
 
     def __init__(self, why: str, start: int, end: int, hint: str | None = None) -> None:
-        """Store the reason, the range and the expected text."""
         super().__init__(why, start, end, hint)
         self.why = why
         self.start = start

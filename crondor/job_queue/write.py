@@ -139,7 +139,6 @@ class Transaction:
     """
 
     def __init__(self, mirror: Mirror) -> None:
-        """Start without changes."""
         self._mirror = mirror
         self.records: list[Record] = []
         self.moves: list[tuple[History, ClassAd, int]] = []

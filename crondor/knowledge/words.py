@@ -76,7 +76,6 @@ class AttributeTable(Made):
     """The attributes of a type of ad, ignoring case; one is made when needed, as a description uses few of hundreds."""
 
     def __init__(self, table: Iterable[str]) -> None:
-        """Take the rows: name, type and sentence."""
         self._rows: dict[str, str] = {}
         self._many: list[tuple[str, str, str]] = []  # patterns: prefix and suffix, and the row
         for row in table:
@@ -379,7 +378,6 @@ class KnobTable(Made):
     """The knobs; names are looked up ignoring case."""
 
     def __init__(self, knobs: Iterable[ConfigKnob]) -> None:
-        """Take the knobs."""
         self._all = tuple(knobs)
         self._named = {knob.name.lower(): knob for knob in self._all if "<" not in knob.name}
         self._many = [(_knob_pattern(knob.name), knob) for knob in self._all if "<" in knob.name]

@@ -39,7 +39,6 @@ class Comments:
     """The crondor comments of a source: ``orders`` in their order, and the ``malformed`` ones."""
 
     def __init__(self, source: Source) -> None:
-        """Read them."""
         self.orders: list[Suppression] = []
         self.malformed: list[Span] = []
         self._compiled: list[Suppression] = []

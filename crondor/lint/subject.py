@@ -41,7 +41,6 @@ class CheckMemory:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self.schedules: Memory[JobSchedule] = Memory()
         self.crontabs: Memory[Crontab] = Memory()
         self.changes: Memory[tuple[ClockChange, ...]] = Memory()

@@ -42,7 +42,6 @@ class Strand:
     __slots__ = ("bits", "jobs", "minutes_of_hour", "several")
 
     def __init__(self, bits: int) -> None:
-        """Begin without a job."""
         self.bits = bits
         self.jobs: list[int] = []
         self.several: list[int] = []
@@ -216,7 +215,6 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._planes: list[int] = []
         self._digits: list[str] = []
 
@@ -318,7 +316,6 @@ class Agenda:
     """The runs of the jobs of some files in a span."""
 
     def __init__(self, span: AgendaSpan, dialect: Dialect) -> None:
-        """Begin without a job."""
         self.span = span
         self.dialect = dialect
         self.entries: list[AgendaEntry] = []

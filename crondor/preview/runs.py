@@ -293,7 +293,6 @@ class Preview:
     """The rows of one job, and the diagnostics about it."""
 
     def __init__(self, job: Job, reading: ReadSchedule) -> None:
-        """Start with a reading and no findings."""
         self.job = job
         self.dialect = reading.dialect
         self.schedule = reading.schedule

@@ -31,7 +31,6 @@ class AdValues:
     __slots__ = ("_context", "ad")
 
     def __init__(self, ad: ClassAd, context: Context) -> None:
-        """Take the ad, and the context of its expressions."""
         self.ad = ad
         self._context = context
 

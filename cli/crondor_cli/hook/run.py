@@ -54,7 +54,6 @@ class HookChoice(_Choice):
     """One of some hooks, in any case."""
 
     def __init__(self, hooks: Iterable[HookType]) -> None:
-        """Take the allowed hooks."""
         super().__init__([hook.value for hook in hooks], case_sensitive=False)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:

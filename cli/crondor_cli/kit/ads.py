@@ -205,7 +205,6 @@ class SharedAds(Generic[_Made]):
     """
 
     def __init__(self, make: Callable[[Iterator[ClassAd], Report], Iterator[_Made]], mode: ReadMode) -> None:
-        """Store the function and the mode."""
         self._make = make
         self._mode = mode
         self._chunk: AdChunk | None = None
@@ -364,7 +363,6 @@ class AdFindings:
     """Shows each finding once, however many ads have it; ``failed``: at least one counted."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self.failed = False
         self._left_out = 0
         self._shown: set[Diagnostic] = set()

@@ -54,7 +54,6 @@ class CommandMissing(click.UsageError):
     """A group was called without a command: the error is its help, on stderr."""
 
     def __init__(self, ctx: click.Context) -> None:
-        """Store the help of the group."""
         super().__init__(ctx.get_help(), ctx)
 
     def show(self, file: IO[Any] | None = None) -> None:

@@ -211,7 +211,6 @@ class UsageProblem(click.ClickException):
     exit_code = 2
 
     def __init__(self, error: CrondorError) -> None:
-        """Store the error."""
         super().__init__(str(error))
         self.error = error
 

@@ -98,7 +98,6 @@ class Alone(Generic[_Made]):
     """A task that this process does itself, in order; later tasks wait for it."""
 
     def __init__(self, work: Callable[[], Iterable[_Made]]) -> None:
-        """Store the function that does it."""
         self.work = work
 
 
@@ -162,7 +161,6 @@ class Sharing(Generic[_Task, _Made]):
         on_task: Callable[[_Task], object] | None = None,
         asking: Callable[[Submit[_Task]], Submit[_Task]] | None = None,
     ) -> None:
-        """Store the functions."""
         self.work = work
         self.on_task = on_task or _nobody
         self._few = few

@@ -53,7 +53,6 @@ class Progress:
     """The current stage, the work done, and the thread that draws it."""
 
     def __init__(self) -> None:
-        """Start without a stage."""
         self.done = 0
         self._stage = _Stage("working", None, "", 0.0)
         self._is_hidden = False

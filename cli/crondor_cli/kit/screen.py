@@ -27,7 +27,6 @@ class Screen:
     """The choice of --color, and the width of lines in columns, None for the terminal's."""
 
     def __init__(self) -> None:
-        """Start with the terminal's abilities."""
         self.color = "auto"
         self.width: int | None = None
 

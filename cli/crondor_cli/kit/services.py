@@ -31,7 +31,6 @@ class ServiceManager:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        """Read the manager's variables from the environment."""
         address = environ.get(_ADDRESS, "")
         self._address = "\0" + address[1:] if address.startswith("@") else address
         if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):

@@ -80,7 +80,6 @@ class ClockFace:
     """Times of one zone as text, efficient for many times in order: the text of a day is made once."""
 
     def __init__(self, zone: tzinfo) -> None:
-        """Start with a zone."""
         self._info = zone
         self._zone = zone_of(zone)
         self._from = self._until = 0  # the span with a known offset

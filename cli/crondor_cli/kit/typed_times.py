@@ -95,7 +95,6 @@ class SkippedTime(UnreadableTime):
     """A time that the clock skips: ``wall`` was typed, and the clock goes from ``begin`` to ``end`` at ``instant``."""
 
     def __init__(self, fault: Diagnostic, wall: datetime, gap: Gap) -> None:
-        """Store the fault, and the gap."""
         super().__init__(fault)
         self.wall = wall
         self.gap = gap

@@ -65,7 +65,6 @@ class Positions:
     """
 
     def __init__(self, text: str, encoding: str = PositionEncodingKind.Utf16.value) -> None:
-        """Find the lines."""
         self._text = text
         self._encoding = encoding
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]

@@ -61,7 +61,6 @@ class SettingsOfFolders:
     """
 
     def __init__(self, given: GivenOptions, complain: Callable[[str], None]) -> None:
-        """Take the options of the command line."""
         self._given = given
         self._complain = complain
         self._pools: dict[tuple[object, ...], Any] = {}
@@ -182,7 +181,6 @@ class CrondorServer(LanguageServer):
     """
 
     def __init__(self, given: GivenOptions) -> None:
-        """Take the options of the command line."""
         super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
         self.settings = SettingsOfFolders(given, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}

@@ -182,7 +182,6 @@ class _Routing:
     """Routes jobs according to the command line."""
 
     def __init__(self, asking: Asking, view: View, *, is_traced: bool, faithful: bool) -> None:
-        """Take the options."""
         self._asking = asking
         self._table = asking.table
         self._view = view

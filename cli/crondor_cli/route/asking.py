@@ -275,7 +275,6 @@ class Asking:
     """A query about jobs. ``count`` is how many were read so far; ``near`` is JobFiles.near()."""
 
     def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
-        """Take the options."""
         self.table = table
         self.owner = owner
         self.context: Context = files.context

@@ -44,7 +44,6 @@ class RunLines:
     pace = 3600.0
 
     def __init__(self, session: Session, zone: tzinfo) -> None:
-        """Take the session to show."""
         self._session = session
         self._zone = zone
         self.is_unheard = False
@@ -175,7 +174,6 @@ class LiveView(RunLines):
     pace = _PACE
 
     def __init__(self, session: Session, zone: tzinfo) -> None:
-        """Start without a display."""
         super().__init__(session, zone)
         self._drawn = 0
 
@@ -250,7 +248,6 @@ class Loop:
     """Runs a session until nothing is left to do, or the user ends it."""
 
     def __init__(self, session: Session, view: RunLines) -> None:
-        """Store the session and the view."""
         self._session = session
         self._view = view
         self._asked = 0

@@ -152,7 +152,6 @@ class Lanes:
     """Each job's timeline, with a fixed number of columns however long the span and however many the runs."""
 
     def __init__(self, simulated: Simulated) -> None:
-        """Start with idle jobs."""
         self._simulated = simulated
         clock = simulated.clock
         whole = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)

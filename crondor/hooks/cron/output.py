@@ -223,7 +223,6 @@ class CronAds:
     """
 
     def __init__(self, manager: Manager, auto_publish: AutoPublish = AutoPublish.NEVER) -> None:
-        """Start without jobs."""
         self.manager = manager
         self.auto_publish = auto_publish
         self._ads: dict[str, ClassAd | None] = {}

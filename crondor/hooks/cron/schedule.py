@@ -391,7 +391,6 @@ class LiveProgram:
     """A process of a cron job."""
 
     def __init__(self, running: RunningHook, settings: CronSettings) -> None:
-        """Take a running call."""
         self.running = running
         self._settings = settings
         self._decoder: IncrementalDecoder = getincrementaldecoder("utf-8")("surrogateescape")
@@ -426,7 +425,6 @@ class LivePrograms:
     def __init__(
         self, settings: CronSettings, environ: Mapping[str, str], clock: Clock, folder: str | None = None
     ) -> None:
-        """Take the clock for all times."""
         self.settings = settings
         self.started: list[RunningHook] = []
         self._environ = environ
@@ -466,7 +464,6 @@ class CronLoop:
     def __init__(
         self, managers: Sequence[CronManager], start: float, *, stands: bool, read: Read, ticks: Callable[[], float]
     ) -> None:
-        """Take the managers, not yet configured."""
         self._managers = managers
         self._start = start
         self._stands = stands

@@ -112,7 +112,6 @@ class Conclusions:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._small: dict[int, tuple[Node, bool]] = {}
         self._seen: dict[int, _Part] = {}
 

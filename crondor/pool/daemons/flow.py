@@ -57,7 +57,6 @@ class Copies:
     )  # fmt: skip
 
     def __init__(self, job: PoolJob) -> None:
-        """Start with only the schedd's copy."""
         self.job = job
         self.negotiator: ClassAd | None = None
         self.negotiated: int | None = None
@@ -130,7 +129,6 @@ class RouterCopy:
     """
 
     def __init__(self) -> None:
-        """Begin with an empty queue."""
         self.mirror = Mirror()
         self._unread: dict[str, dict[str, Record]] = {}  # by key and name: the last one counts
 
@@ -178,7 +176,6 @@ class Flow:
     """
 
     def __init__(self, settings: PoolSettings, timetable: Timetable, context: Callable[[int], Context]) -> None:
-        """Start at the timetable's time, without jobs."""
         self._settings = settings.flow
         self._seed = settings.seed
         self._timetable = timetable

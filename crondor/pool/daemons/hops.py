@@ -36,7 +36,6 @@ class Quiet:
     """Decides which runs are quiet in a pool without user actions, and reports them to the watchers."""
 
     def __init__(self, core: Core, starter: Starter) -> None:
-        """Take the parts of a run."""
         self._core = core
         self._starter = starter
         self._known: list[tuple[Watcher, RunWatcher | None]] = []
@@ -184,7 +183,6 @@ class Shortcuts:
     """Handles quiet runs: leaps over many if each job has a slot, hops if jobs compete for them."""
 
     def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
-        """Take the parts of a run."""
         self._core = core
         self._matching = matching
         self._quiet = quiet

@@ -34,7 +34,6 @@ class TimetableEntry:
     __slots__ = ("call", "time")
 
     def __init__(self, time: int, call: TimedCall) -> None:
-        """Take the time and what to do."""
         self.time = time
         self.call: TimedCall | None = call
 
@@ -46,7 +45,6 @@ class Timetable:
     """
 
     def __init__(self, now: int) -> None:
-        """Start at a time without actions."""
         self.now = self.until = now
         self._heap: list[tuple[int, int, tuple[int, ...], int, TimetableEntry]] = []  # serial numbers are unique
         self._off = 0
@@ -386,7 +384,6 @@ class JobRun:
     )  # fmt: skip
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
-        """Start with the match."""
         self.ad = ad
         self.matched = matched
         self.time: int | None = None

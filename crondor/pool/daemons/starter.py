@@ -202,7 +202,6 @@ class DrawnPrograms:
     """Programs with run time and exit drawn from the settings."""
 
     def __init__(self, settings: PoolSettings) -> None:
-        """Take the lengths, the exits, and the seed."""
         self._run_time = settings.run_time
         self._exits = settings.exits
         self._seed = settings.seed

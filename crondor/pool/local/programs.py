@@ -113,7 +113,6 @@ class RealPrograms:
     """
 
     def __init__(self, records: Records, clock: Callable[[], float], mark: Mapping[str, object]) -> None:
-        """Start without programs."""
         self.records = records
         self._clock = clock
         self._mark = mark

@@ -71,7 +71,6 @@ class PromptTurns:
     """
 
     def __init__(self) -> None:
-        """Start with all jobs allowed."""
         self.closed: set[JobId] = set()
         self.is_closed = False
         self._last: dict[JobId, int] = {}

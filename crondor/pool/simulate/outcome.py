@@ -132,7 +132,6 @@ class OutcomeCounts:
     """Watches a pool and counts; ``close`` settles the rest at the end."""
 
     def __init__(self, pool: Pool) -> None:
-        """Start watching."""
         self._pool = pool
         self.seen = 0  # events
         self._courses: dict[JobId, _Course] = {}

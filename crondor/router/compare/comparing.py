@@ -143,7 +143,6 @@ class Comparing(Generic[_Near]):
     """
 
     def __init__(self, outcomes: JobOutcomes, ad_of: Callable[[_Near], ClassAd]) -> None:
-        """Start empty."""
         self._outcomes = outcomes
         self._old, self._new = outcomes.old, outcomes.new
         self._ad_of = ad_of

@@ -63,7 +63,6 @@ class ValuePool:
     """The values that attributes are tried with, starting with those that conditions compare them with."""
 
     def __init__(self, conditions: Iterable[Node], context: Context) -> None:
-        """Collect the constants of conditions."""
         self._context = context
         self.values: dict[str, dict[str | None, None]] = {}
         self.spelled: dict[str, str] = {}

@@ -35,7 +35,6 @@ class Copier:
     """Applies the routes of a table at a given time."""
 
     def __init__(self, table: RoutingTable, context: Context) -> None:
-        """Take a table."""
         self._table = table
         facts = table.facts
         self._facts = TransformFacts(
@@ -131,7 +130,6 @@ class Renames:
     __slots__ = ("_before", "pairs")
 
     def __init__(self, pairs: tuple[tuple[str, str], ...] = ()) -> None:
-        """Take the pairs."""
         self.pairs = pairs
         self._before = {lower(new): lower(old) for old, new in pairs}
 

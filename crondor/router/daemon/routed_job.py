@@ -314,7 +314,6 @@ class Refusals:
     """Waiting times of refused jobs: one poll, then 2, 4, up to five minutes."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._found: dict[JobId, tuple[int, int]] = {}  # until when, and how often it was refused
 
     def add(self, job: JobId, now: int, period: int) -> None:

@@ -58,7 +58,6 @@ class SourceQueue:
     """Idle jobs that no router manages: those that a route could take, and those that wait for their gate."""
 
     def __init__(self, context: RouterContext) -> None:
-        """Begin without jobs."""
         self._context = context
         self._matcher = Matcher(context.table, context.options.owner)
         self._candidates = Candidates(self._matcher)

@@ -393,7 +393,6 @@ class QueueView:
     """
 
     def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool], has: Callable[[JobId], bool]) -> None:
-        """Start without knowledge of the queue."""
         self.schedd = schedd
         self._cares = cares
         self._has = has

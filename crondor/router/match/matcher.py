@@ -231,7 +231,6 @@ class Matcher(Made):
     """
 
     def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
-        """Take the routes."""
         expect("table", table, RoutingTable, "a RoutingTable", "write load_table(read_config(text))")
         self.table = table
         self.owner = owner
@@ -285,7 +284,6 @@ class Taking:
     __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
 
     def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
-        """Start."""
         self.routes = table.routes
         most = table.settings.max_jobs
         self._left = [room_of(route, route_state.load(route), route_state.throttle(route)) for route in self.routes]

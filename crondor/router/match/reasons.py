@@ -258,7 +258,6 @@ class Candidates:
     """
 
     def __init__(self, matcher: Matcher) -> None:
-        """Start without jobs."""
         self._matcher = matcher
         self._numbers: dict[str, int] = {}
         self._places: dict[str, _Bucket] = {}

@@ -205,7 +205,6 @@ class AlikeJobs:
     __slots__ = ("_ad", "_passes", "context", "is_candidate", "is_timed", "matched")
 
     def __init__(self, ad: Attributes, context: Context, *, is_timed: bool) -> None:
-        """Take what the jobs have in common."""
         self._ad = ad
         self.context = context
         self._passes: dict[int, bool] = {}
@@ -272,7 +271,6 @@ class Autoclusters:
     """
 
     def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
-        """Determine what the requirements refer to."""
         self.routes = table.routes
         clauses = built_in(table.settings.name, owner)
         self._of_job = tuple(each for each in clauses if each.clause in _BY_JOB)

@@ -50,7 +50,6 @@ class Copy:
     __slots__ = ("ad", "ends", "is_idle", "manner", "route", "starts", "stays")
 
     def __init__(self, route: Route, manner: Manner, ad: ClassAd) -> None:
-        """Start: it is idle."""
         self.route = route
         self.manner = manner
         self.ad = ad

@@ -618,7 +618,6 @@ class PlannedDelivery:
     """Reports the files that could not be moved, and moves none: for a dry run of a router."""
 
     def __init__(self, sandbox: Sandbox | None = None, plan: TokenPlan = _NO_TOKENS) -> None:
-        """Take the sandbox and the tokens that would be used."""
         self._sandbox = sandbox
         self._paths = {spec.name: spec.path for spec in plan.tokens}
 

@@ -158,7 +158,6 @@ class SettingsReader:
     """The settings of a configuration; ``faults`` are the values at which HTCondor fails."""
 
     def __init__(self, configuration: Configuration) -> None:
-        """Begin."""
         self._from = configuration
         self.faults: list[Diagnostic] = []
 

@@ -373,7 +373,6 @@ class CompiledRoute:
     def __init__(
         self, route: Route, before: Sequence[Transform], after: Sequence[Transform], settings: RouterSettings
     ) -> None:
-        """Take a route, and the transforms before and after it."""
         self.route = route
         asks = (route.job_should_be_sandboxed, route.edit_job_in_place, route.use_shared_x509_user_proxy)
         self.is_open = all(each is None for each in (*asks, route.send_id_tokens)) and not settings.route_id_tokens
@@ -460,7 +459,6 @@ class _Stretch:
     __slots__ = ("_seen", "applied", "asked", "known", "parts")
 
     def __init__(self, asked: Transform | None) -> None:
-        """Start with the transform whose requirements count."""
         self.asked = asked
         self.parts: list[Callable[[NamePlan], None]] = [] if asked is None else [asked.plan]
         self.applied: tuple[str, ...] = () if asked is None else (asked.name,)
