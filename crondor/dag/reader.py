@@ -171,8 +171,6 @@ class _Reader:
         self._cycles()
         return Dag(tuple(self.sources), tuple(self.nodes), tuple(self.named), tuple(self.faults), self.is_whole)
 
-    # --- faults
-
     def fault(
         self,
         kind: str,
@@ -201,8 +199,6 @@ class _Reader:
             return None
         slips = (each for each in known if one_slip(each.lower(), name.lower()))
         return next(slips, None) or next(iter(similar(name, known, _LIKENESS)), None)
-
-    # --- files
 
     def _real(self, path: str) -> str:
         try:
@@ -277,8 +273,6 @@ class _Reader:
             self.fault("dag-syntax", message, span, "a comment begins with #" if word.text[0] in ";%/" else None)
         else:
             self.fault("dag-syntax", message, span, f"did you mean {written(near)}?", written(near))
-
-    # --- nodes
 
     def _node(self, keyword: str, words: Words, line: LogicalLine, lines: Lines) -> None:
         if keyword == "SUBDAG":
@@ -383,8 +377,6 @@ class _Reader:
         able = [number for number in inner.nodes.values() if self.nodes[number].kind not in _ALONE]
         inner.first = [number for number in able if number not in self.parented]
         inner.last = [number for number in able if number not in self.children]
-
-    # --- the other commands
 
     def _apply(self, each: _Statement) -> None:
         keyword, command = each.keyword, each.command
@@ -532,8 +524,6 @@ class _Reader:
             self.fault("dag-unknown", message, each.line.span(), "give each PIN_OUT a PIN_IN of the same number")
         for number in out.keys() & into.keys():
             self._edges(out[number], into[number], each.line)
-
-    # --- the whole DAG
 
     def _describe(self) -> None:
         """Replace the names of shared descriptions by the descriptions; all levels share their names."""

@@ -119,8 +119,6 @@ class _Checking:
     def _read(self, node: NodeText, source: Source) -> SubmitFile:
         return self._read_node(source, node)
 
-    # --- files
-
     def _kind(self, path: str, files: Files) -> str | None:
         """Return what is at a path, empty if nothing, None if crondor may not look, or has looked often enough."""
         if path not in self.kinds and len(self.kinds) < _MOST_LOOKS:
@@ -138,8 +136,6 @@ class _Checking:
                 severity = Severity.ERROR if each.is_needed else Severity.WARNING
                 message = f"{each.place.text}, {each.role}, " + (f"is a {kind}" if kind else "does not exist")
                 yield Diagnostic("dag-file", message, severity, each.place, "create it before the DAG needs it")
-
-    # --- descriptions
 
     def _description(
         self, dag: Dag, variants: list[_Variant], files: Files | None
@@ -203,8 +199,6 @@ class _Checking:
         """Return whether a value of VARS is unused by one description, and used by another."""
         span = found.diagnostic.span
         return found.diagnostic.code == _UNUSED and span is not None and self.unused[span] < self.given[span]
-
-    # --- nested DAGs
 
     def _nested(self, dag: Dag, files: Files | None, above: tuple[str, ...]) -> Iterator[CheckReport]:
         for node in dag.nodes:
