@@ -140,7 +140,7 @@ class Applying:
             self._remove(mine, f"job {first} is the one to stay")
             return Applied(difference, first)
         for other in sorted(there.keys() - begun - good):
-            if not self._remove(other, f"replaced by {mine}"):
+            if not self._remove(other, f"replaced by {mine}") and other in dict(self._there(wanted)):
                 self._remove(mine, f"job {other} is running")
                 return Applied(difference, other, f"it has started in the meantime: {_AFTERWARDS}")
         if mine in begun:

@@ -32,7 +32,7 @@ class Fragile(MemorySchedd):
     """A queue whose process is killed before its n-th change, or does something else there."""
 
     left = 10**9
-    instead: Callable[[], None] | None = None
+    instead: Callable[[], object] | None = None
 
     def _count(self) -> None:
         self.left -= 1
@@ -53,9 +53,13 @@ class Fragile(MemorySchedd):
         return all(self.edit_if(job, "true", {name: edits[name]}) for name in rest)
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
-        """Submit, unless killed."""
+        """Submit, unless killed; a live schedd's transform changes some jobs."""
         self._count()
-        return super().submit(ads)
+        jobs = super().submit(ads)
+        for job, ad in zip(jobs, ads, strict=True):
+            if not self.capabilities.atomic_edits and ad.python("JobPrio") == 2:
+                super().edit_if(job, "true", {"JobPrio": 9})
+        return jobs
 
     def hold(self, which: Which, hold: Hold) -> Acted:
         """Hold, unless killed."""
@@ -109,7 +113,10 @@ def agrees(schedd: MemorySchedd, folder: Folder) -> None:
     assert found.keys() == folder.keys()
     for key, values in folder.items():
         ad = found[key]
-        assert {name: ad.python(name) for name in values} == dict(values)
+        found_values = {name: ad.python(name) for name in values}
+        if found_values.get("JobPrio") == 9:
+            found_values["JobPrio"] = 2
+        assert found_values == dict(values)
         assert not list(hand_changes(ad))
     assert len(schedd.jobs('Owner == "bob"')) == 1
 
@@ -234,3 +241,13 @@ def test_a_run_is_waited_for(action: Action) -> None:
     applied = Applying(schedd, PLAN, OWNER).apply(found)
     assert applied.is_done is (action is Action.EDIT)
     assert schedd.jobs(job)[0].python("Cmd") == ("/bin/b" if applied.is_done else "/bin/a")
+
+
+def test_a_job_that_another_apply_removes_is_no_running_one() -> None:
+    """The new job stays, though this process does not remove the old one."""
+    schedd, key = queue(atomic=False), Key("a", 0)
+    apply(schedd, {key: {"Cmd": "/bin/a", "JobUniverse": 5}})
+    schedd.left, schedd.instead = 2, lambda: MemorySchedd.remove(schedd, "ClusterId == 2", "by another apply")
+    folder: Folder = {key: {"Cmd": "/bin/a", "JobUniverse": 12}}
+    apply(schedd, folder)
+    agrees(schedd, folder)

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from datetime import timezone
+from pathlib import Path
 
 import pytest
 
@@ -257,6 +258,32 @@ def test_a_plan_of_printed_ads_and_of_a_log(desk: Desk) -> None:
         result = crondor("plan", str(desk.folder), *source, "--now", "2026-11-20 18:27", stdin=text)
         why = "a schedd reads an edited CronHour only after a reconfig"
         assert result.lines[0] == f"-/+ a.sub (job 1.0): replace; {why}"
+
+
+def test_the_access_point_is_asked(desk: Desk, tmp_path: Path) -> None:
+    """Its transforms are notes, its refusals errors: nothing is applied."""
+    conf = tmp_path / "site.conf"
+    conf.write_text(
+        'JOB_TRANSFORM_NAMES = Acct\nJOB_TRANSFORM_Acct = SET AcctGroup "physics"\n'
+        "SUBMIT_REQUIREMENT_NAMES = Memory\nSUBMIT_REQUIREMENT_Memory = RequestMemory < 4096\n"
+        'SUBMIT_REQUIREMENT_Memory_REASON = "too much memory"\n',
+        encoding="utf-8",
+    )
+    desk.write("a.sub")
+    plan = desk.run("plan", "--pool-config", str(conf))
+    assert plan.status == 1
+    assert f"note: JOB_TRANSFORM_Acct ({conf}:2) changes AcctGroup: (not set) -> " in plan.err
+    desk.write("a.sub", "request_memory = 8G")
+    refused = desk.run("apply", "--pool-config", str(conf))
+    assert (refused.status, desk.queue.exists()) == (2, False)
+    assert "error: the access point refuses the job: too much memory [CRN701]" in refused.err
+
+
+def test_a_plan_of_another_user(desk: Desk) -> None:
+    """As for the ads that an administrator prints."""
+    desk.write("a.sub")
+    desk.run("apply")
+    assert desk.run("plan", "--owner", "alice").lines[-1] == "Plan: 1 to submit; 0 as wanted"
 
 
 def test_the_monitor_sees_what_was_done_by_hand(desk: Desk) -> None:

@@ -78,8 +78,8 @@ def _folder_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add what both commands take, as ``request``, ``clock``, ``running`` and ``format_``."""
 
     @wraps(function)
-    def command(folder: str, name: str | None, **rest: object) -> None:
-        given = (rest.pop("pool_config"), rest.pop("target"), rest["clock"], rest.pop("surroundings"))
+    def command(folder: str, name: str | None, owner: str | None = None, **rest: object) -> None:
+        given = (rest.pop("pool_config"), rest.pop("target"), rest["clock"], rest.pop("surroundings"), owner)
         function(request=FolderRequest(folder, name, *given), **rest)  # type: ignore[arg-type]
 
     for add in reversed(
@@ -101,6 +101,7 @@ def _folder_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command("plan", cls=Command, example=EXAMPLE.format("plan"), epilog=PLAN_EPILOG)
 @_folder_options
 @opts.several_sources
+@click.option("--owner", metavar="USER", help="Compare with the jobs of this user (default: this account).")
 @click.option(
     "--fail-on",
     type=click.Choice(["difference", "drift"]),
@@ -115,7 +116,7 @@ def command(
     with _trouble():
         folder = _valid_folder(request, clock, format_)
         findings: list[Diagnostic] = []
-        plans = [_looked(asked, folder, clock, findings, running=running) for asked in queues]
+        plans = [_looked(asked, folder, clock, findings, request.owner, running=running) for asked in queues]
         _show(folder, plans, findings, clock, format_)
         if format_ == "json":
             echo_json(plan_data(folder, plans, clock, findings))
@@ -155,7 +156,7 @@ def apply(
             schedd = _open(asked, clock)
             stack.enter_context(schedd)
             schedds.append(schedd)
-            plans.append(_compared(asked, folder, schedd, clock, findings, running=running))
+            plans.append(_compared(asked, folder, schedd, clock, findings, _owner(schedd), running=running))
         _show(folder, plans, findings, clock, format_)
         orphans = sum(each.is_orphan for plan in plans for each in plan.differences)
         is_pruned = _is_confirmed(prune, orphans)
@@ -212,19 +213,19 @@ def _name(asked: QueueOptions) -> str:
 
 
 def _looked(
-    asked: QueueOptions, folder: Folder, clock: Clock, findings: list[Diagnostic], *, running: bool
+    asked: QueueOptions, folder: Folder, clock: Clock, findings: list[Diagnostic], owner: str | None, *, running: bool
 ) -> QueuePlan:
     """Return the differences of a queue, which is only read."""
     if asked.kind == "ads":
         told = FirstFaults()
-        chosen, context = jobs_of_plan(folder.plan, getpass.getuser()), context_of(clock)
+        chosen, context = jobs_of_plan(folder.plan, owner or getpass.getuser()), context_of(clock)
         ads = [ad for ad in ads_in(asked.ads or "-", told.add) if chosen.holds(ad, context)]
         findings += told.listed()
         return _plan(asked, folder, ads, Terms(context, caches_cron=True, cuts_runs=running))
     with opened(asked, clock) as schedd:
         if schedd is None:
             return _plan(asked, folder, [], Terms(context_of(clock)))
-        found = _compared(asked, folder, schedd, clock, findings, running=running)
+        found = _compared(asked, folder, schedd, clock, findings, owner or _owner(schedd), running=running)
         findings += getattr(schedd, "diagnostics", ())
         return found
 
@@ -237,10 +238,17 @@ def _plan(asked: QueueOptions, folder: Folder, ads: list[ClassAd], terms: Terms)
 
 
 def _compared(
-    asked: QueueOptions, folder: Folder, schedd: Schedd, clock: Clock, findings: list[Diagnostic], *, running: bool
+    asked: QueueOptions,
+    folder: Folder,
+    schedd: Schedd,
+    clock: Clock,
+    findings: list[Diagnostic],
+    owner: str,
+    *,
+    running: bool,
 ) -> QueuePlan:
     """Return the differences of a schedd's queue."""
-    owner, is_queue = _owner(schedd), asked.kind == "queue"
+    is_queue = asked.kind == "queue"
     ads = schedd.jobs(jobs_of_plan(folder.plan, owner))
     terms = Terms(context_of(clock), caches_cron=not is_queue, fixed=_fixed(schedd), cuts_runs=running)
     plan = _plan(asked, folder, ads, terms)

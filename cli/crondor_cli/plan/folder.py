@@ -21,7 +21,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, has_
 from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import CheckSettings, check_submit
-from crondor.preview.accepted import accepted_jobs, place_text
+from crondor.preview.accepted import accepted_jobs, changed_by
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.kit.files import KINDS, below, files_of, inside_of, read_source
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
@@ -45,6 +45,7 @@ class FolderRequest(NamedTuple):
     target: Release | None
     clock: Clock
     surroundings: Surroundings
+    owner: str | None = None
 
     @property
     def plan(self) -> str:
@@ -113,7 +114,7 @@ class _Reader:
         self.findings: list[Diagnostic] = []
         self._request = request
         self._access_point = access_point
-        owner, place = getpass.getuser(), os.path.dirname(os.path.realpath(path))
+        owner, place = request.owner or getpass.getuser(), os.path.dirname(os.path.realpath(path))
         self._host = host_of(access_point, owner)._replace(user=owner, folder=place)
 
     def _read(self, source: Source, later: int = 0) -> SubmitFile:
@@ -150,21 +151,14 @@ class _Reader:
             yield Wanted(key, marked(ad, plan, key), spans[number] if number < len(spans) else None)
 
     def _ask(self, file: SubmitFile, access_point: AccessPoint) -> None:
-        """Add what the access point's transforms and submit requirements say."""
+        """Add what the access point's transforms change; check has said what it refuses."""
         clock, host = self._request.clock, self._host
-        said = accepted_jobs(file, 1, access_point, Submitter(host.user, host.uid_domain, clock.now))
-        end = file.source.span(0, 0)
-        refusals = [(said.limit, end)] if said.limit is not None else []
-        for each in said.jobs:
-            admission, place = each.admission, each.queue or end
-            self.findings += admission.diagnostics
-            refusals += [(admission.refusal, place)] if admission.refusal is not None else []
-            for verdict in (*admission.warnings, *admission.unsure):
-                message = f"{verdict.knob}{place_text(verdict.place)}: {verdict.reason or 'it cannot be decided here'}"
-                self.findings.append(Diagnostic("submit-requirement", message, Severity.WARNING, place))
-        for verdict, place in refusals:
-            message = f"the access point refuses this: {verdict.knob}{place_text(verdict.place)}: {verdict.reason}"
-            self.findings.append(Diagnostic("submit-refused", message.rstrip(), span=place, help=verdict.help))
+        for each in accepted_jobs(file, 1, access_point, Submitter(host.user, host.uid_domain, clock.now)).jobs:
+            for change in each.admission.changes:
+                if by := changed_by(each.admission.steps, change.name):
+                    before, after = (text or "(not set)" for text in (change.before, change.after))
+                    message = f"{by} changes {change.name}: {before} -> {after}"
+                    self.findings.append(Diagnostic("job-transform", message, Severity.NOTE, each.queue))
 
 
 def _check_steady(file: SubmitFile, ads: list[ClassAd], others: list[ClassAd]) -> None:
