@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from crondor.classad import ReadMode, read_ads
-from crondor.compile.markers import BEGIN, END, is_order
+from crondor.compile.markers import BEGIN, END, is_order, read_policies
 from crondor.compile.meaning import WrittenSchedule, read_schedule, schedule_line
 from crondor.compile.writing.wish import LineOptions, Wish, default_end
 from crondor.compiled_text import compile_text
@@ -232,8 +232,8 @@ _LONGEST: Final = 500  # characters of a comment that may be a schedule
 def says_schedule(text: ReadText, offset: int) -> bool:
     """Return whether the text at an offset can be compiled.
 
-    That is the description's schedule line, its compiled lines, or, without such a line, a comment that is a valid
-    schedule.
+    That is the description's schedule line, a policy, its compiled lines, or, without such a line, a comment that is
+    a valid schedule.
     """
     if text.kind is not TextKind.SUBMIT:
         return False
@@ -242,7 +242,8 @@ def says_schedule(text: ReadText, offset: int) -> bool:
     except CrondorError:
         return False
     if line is not None:
-        return _is_of(text.source, line, offset)
+        lines = (line, *read_policies(text.source).places.values())
+        return any(_is_of(text.source, each, offset) for each in lines)
     return _commented(text, offset) is not None
 
 
@@ -286,7 +287,7 @@ def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
 
 
 def _is_of(source: Source, line: Span, offset: int) -> bool:
-    """Return whether an offset is in the schedule line, or in the compiled lines."""
+    """Return whether an offset is in the line of the schedule or a policy, or in the compiled lines."""
     text = source.text
     begin = text.rfind("\n", 0, line.start) + 1
     if begin <= offset <= line.end:

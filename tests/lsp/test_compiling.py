@@ -47,6 +47,14 @@ def test_the_lines_are_those_of_the_command(client: Client, tmp_path: Path) -> N
     assert compiled(client, uri, text, 0) == written(path, text)
 
 
+def test_policies_are_compiled_too(client: Client, tmp_path: Path) -> None:
+    """Also from their own lines, where a finding says that they are not."""
+    text = f"# crondor: schedule = {SCHEDULE}\n# crondor: start_deadline = 10m\n{JOB}"
+    path = tmp_path / "p.sub"
+    uri = client.open(path, text)
+    assert compiled(client, uri, text, 1) == written(path, text)
+
+
 def test_a_comment_that_reads_as_a_schedule_becomes_one(client: Client, tmp_path: Path) -> None:
     """Where the description has no schedule line; another comment is left alone."""
     text = f"# The nightly run.\n# {SCHEDULE}\n{JOB}"
