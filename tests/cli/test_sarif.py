@@ -1,5 +1,6 @@
 """SARIF 2.1.0: what the standard and code scanning require of a log, written down here in short."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,118 +14,7 @@ from crondor.lint import RULES, address
 from tests.cli.conftest import Write
 from tests.cli.running import at_now
 
-LEVEL = {"enum": ["none", "note", "warning", "error"]}
-TEXT = {"type": "object", "properties": {"text": {"type": "string", "minLength": 1}}, "required": ["text"]}
-FROM_1 = {"type": "integer", "minimum": 1}
-ABSOLUTE = {"type": "string", "pattern": r"^[a-z][a-z0-9+.-]*:\S+$"}
-REGION = {
-    "type": "object",
-    "properties": dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), FROM_1),
-    "required": ["startLine", "startColumn", "endLine", "endColumn"],
-    "additionalProperties": False,
-}
-ARTIFACT = {
-    "type": "object",
-    "properties": {"uri": {"type": "string", "pattern": r"^[^ \\]*$"}, "uriBaseId": {"const": "%SRCROOT%"}},
-    "required": ["uri"],
-    "additionalProperties": False,
-}
-RESULT = {
-    "type": "object",
-    "properties": {
-        "ruleId": {"type": "string"},
-        "ruleIndex": {"type": "integer", "minimum": 0},
-        "level": LEVEL,
-        "message": TEXT,
-        "locations": {
-            "type": "array",
-            "items": {
-                "properties": {
-                    "physicalLocation": {
-                        "properties": {"artifactLocation": ARTIFACT, "region": REGION},
-                        "required": ["artifactLocation", "region"],
-                    }
-                },
-                "required": ["physicalLocation"],
-            },
-        },
-        "partialFingerprints": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}},
-        "fixes": {
-            "type": "array",
-            "items": {
-                "properties": {
-                    "description": TEXT,
-                    "artifactChanges": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {
-                            "properties": {
-                                "artifactLocation": ARTIFACT,
-                                "replacements": {
-                                    "minItems": 1,
-                                    "items": {
-                                        "properties": {"deletedRegion": REGION, "insertedContent": {"type": "object"}},
-                                        "required": ["deletedRegion"],
-                                    },
-                                },
-                            },
-                            "required": ["artifactLocation", "replacements"],
-                        },
-                    },
-                },
-                "required": ["artifactChanges"],
-            },
-        },
-    },
-    "required": ["ruleId", "ruleIndex", "level", "message", "partialFingerprints"],
-    "additionalProperties": False,
-}
-RULE = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "name": {"type": "string"},
-        "shortDescription": TEXT,
-        "helpUri": ABSOLUTE,
-        "help": {"properties": {"text": {"type": "string"}, "markdown": {"type": "string"}}, "required": ["text"]},
-        "defaultConfiguration": {"properties": {"level": LEVEL}, "required": ["level"]},
-    },
-    "required": ["id", "shortDescription", "helpUri", "help"],
-    "additionalProperties": False,
-}
-LOG = {
-    "type": "object",
-    "properties": {
-        "$schema": ABSOLUTE,
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "properties": {
-                    "tool": {
-                        "properties": {
-                            "driver": {
-                                "properties": {
-                                    "name": {"const": "crondor"},
-                                    "rules": {"items": RULE, "uniqueItems": True},
-                                },
-                                "required": ["name", "rules"],
-                            }
-                        },
-                        "required": ["driver"],
-                    },
-                    "invocations": {"items": {"required": ["executionSuccessful"]}},
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "results": {"type": "array", "items": RESULT},
-                },
-                "required": ["tool", "results"],
-            },
-        },
-    },
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-}
+LOG = json.loads(Path(__file__).with_name("sarif.schema.json").read_text(encoding="utf-8"))
 
 FAULTY = (
     "executable = x",

@@ -17,38 +17,7 @@ from crondor.router.legacy import (
     read_legacy,
 )
 
-SEED = r"""
-JOB_ROUTER_DEFAULTS = \
-  [ \
-    requirements=target.WantJobRouter is True; \
-    MaxIdleJobs = 10; \
-    MaxJobs = 200; \
-\
-    /* now modify routed job attributes */ \
-    /* remove routed job if it goes on hold or stays idle for over 6 hours */ \
-    set_PeriodicRemove = JobStatus == 5 || \
-                        (JobStatus == 1 && (CurrentTime - QDate) > 3600*6); \
-    delete_WantJobRouter = true; \
-    set_requirements = true; \
-  ]
-
-# This could be made an attribute of the job, rather than being hard-coded
-ROUTED_JOB_MAX_TIME = 1440
-
-# Now we define each of the routes to send jobs on
-JOB_ROUTER_ENTRIES = \
-   [ GridResource = "gt2 site1.edu/jobmanager-condor"; \
-     name = "Site 1"; \
-   ] \
-   [ GridResource = "gt2 site2.edu/jobmanager-pbs"; \
-     name = "Site 2"; \
-     set_GlobusRSL = "(maxwalltime=$(ROUTED_JOB_MAX_TIME))(jobType=single)"; \
-   ] \
-   [ GridResource = "condor submit.site3.edu condor.site3.edu"; \
-     name = "Site 3"; \
-     set_remote_jobuniverse = 5; \
-   ]
-"""
+SEED = Path(__file__).with_name("legacy.conf").read_text(encoding="utf-8")
 
 
 def _codes(table: LegacyTable) -> list[str]:

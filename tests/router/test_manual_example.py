@@ -1,5 +1,7 @@
 """The example of HTCondor's manual, stray parenthesis and all."""
 
+from pathlib import Path
+
 from crondor.classad import Context
 from crondor.config import read_config
 from crondor.diagnostics import Severity, Source
@@ -7,39 +9,7 @@ from crondor.lint.routes import check_routes
 from crondor.router import Matcher, RouteState, apply_route, load_table
 from tests.router.tables import job
 
-MANUAL = r"""# Now we define each of the routes to send jobs to
-JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter
-JOB_ROUTER_ROUTE_NAMES = Site1 Site2 CondorSite
-
-JOB_ROUTER_ROUTE_Site1 @=rt
-  GridResource = "batch slurm"
-@rt
-
-JOB_ROUTER_ROUTE_Site2 @=rt
-  GridResource = "arc"
-  SET ArcRte = "ENV/PROXY"
-@rt
-
-JOB_ROUTER_ROUTE_CondorSite @=rt
-  MaxIdleJobs = 20
-  GridResource = "condor"
-  SET remote_jobuniverse = 5
-@rt
-
-# define a pre-route transform that does the transforms all routes should do
-JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
-JOB_ROUTER_TRANSFORM_Defaults @=jrd
-   # remove routed job if it goes on hold or stays idle for over 6 hours
-   SET PeriodicRemove = JobStatus == 5 || \
-                       (JobStatus == 1 && (time() - QDate) > 3600*6))
-   # delete the global SOURCE_JOB_CONSTRAINT attribute so that routed jobs will not be routed again
-   DELETE WantJobRouter
-   SET Requirements = true
-@jrd
-
-JOB_ROUTER_MAX_JOBS = 50
-MAX_JOB_MIRROR_UPDATE_LAG = 60
-"""
+MANUAL = Path(__file__).with_name("manual.conf").read_text(encoding="utf-8")
 
 
 def test_it_loads_and_routes() -> None:

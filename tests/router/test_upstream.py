@@ -1,6 +1,7 @@
 """What HTCondor's own test job_router_xform.run expects, as far as matching and routing go."""
 
 from collections import Counter
+from pathlib import Path
 
 from crondor.classad import Context
 from crondor.config import read_config
@@ -8,37 +9,7 @@ from crondor.diagnostics import Source
 from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
 from tests.router.tables import job
 
-_CONFIG = """\
-COLLECTOR_NAME = jira902
-JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Defaults
-JOB_ROUTER_TRANSFORM_Defaults @=end
-DELETE RouteMe
-SET RoutedJob true
-SET Requirements true
-SET CollHost "$(COLLECTOR_NAME)"
-@end
-JOB_ROUTER_ROUTE_NAMES = Production1 Analysis3 Production2 Analysis4
-JOB_ROUTER_ROUTE_Production1 @=end
-UNIVERSE vanilla
-REQUIREMENTS RouteMe && (ProcId & 1)
-SET ProductionJob true
-@end
-JOB_ROUTER_ROUTE_Analysis3 @=end
-UNIVERSE VANILLA
-Requirements RouteMe && !(ProcId & 1)
-SET ProductionJob false
-@end
-JOB_ROUTER_ROUTE_Production2 @=end
-UNIVERSE 5
-REQUIREMENTS RouteMe && (ProcId & 1)
-SET ProductionJob true
-@end
-JOB_ROUTER_ROUTE_Analysis4 @=end
-REQUIREMENTS RouteMe && !(ProcId & 1)
-UNIVERSE vanilla
-SET ProductionJob false
-@end
-"""
+_CONFIG = Path(__file__).with_name("upstream.conf").read_text(encoding="utf-8")
 
 
 def _table(config: str) -> RoutingTable:
