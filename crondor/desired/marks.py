@@ -165,7 +165,8 @@ def hand_changes(ad: ClassAd, seen: Container[str] | None = None) -> Iterator[st
     ``seen`` are the attributes that the ad has if the job has them, in lower case; None: all.
     """
     marks, status = Marks.of(ad), int32(ad, "JobStatus")
-    if marks.digest.startswith(UNFINISHED) or string(ad, "HoldReason") in (SUBMITTING, EDITING):
+    is_unfinished = status == JobStatus.HELD and string(ad, "HoldReason") in (SUBMITTING, EDITING)
+    if is_unfinished or marks.digest.startswith(UNFINISHED):  # the cluster's ad keeps the reason after the release
         return
     if marks.edited(ad, seen) or (seen is None and marks.digest != digest(marks.present(ad))):
         yield "edited"

@@ -240,7 +240,8 @@ def test_edits_by_hand_are_seen_in_the_job_alone(desk: Desk, name: str, value: s
     desk.write("a.sub", "arguments = y", "priority = 2")
     desk.run("apply")
     with desk.schedd() as schedd:
-        schedd.write(JobId(1, 0), {"NumJobStarts": 5, "JobStatus": 2, "DeferralTime": 1, "ImageSize": 7})
+        values = {"NumJobStarts": 5, "JobStatus": 2, "DeferralTime": 1, "ImageSize": 7, "HoldReason": SUBMITTING}
+        schedd.write(JobId(1, 0), values)
         assert not list(hand_changes(schedd.jobs()[0]))
         schedd.edit_if(JobId(1, 0), "true", {name: Expression(value)})
         assert list(hand_changes(schedd.jobs()[0])) == ["edited"]
