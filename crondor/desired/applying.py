@@ -42,6 +42,7 @@ _UNDEFINED: Final = Expression("undefined")
 # A job that waits on its machine for its time has Running as its status, and no run to cut off.
 _NOT_UNDER_WAY: Final = "(JobStatus =!= 2 && JobStatus =!= 6 && JobStatus =!= 7) || (DeferralTime > time()) =?= true"
 _ON_HOLD: Final = {"JobStatus": int(JobStatus.HELD), "HoldReason": SUBMITTING, "HoldReasonCode": SUBMITTED_ON_HOLD}
+_GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 _AFTERWARDS: Final = "the change is made after its run"
 _IS_HELD: Final = "JobStatus =?= 5"
 
@@ -83,7 +84,7 @@ class Applying:
         done = job is None or action is Action.NOTHING or self._acted(action, job, difference.why)
         return Applied(difference, job, "" if done else "it has started, or has left the queue, in the meantime")
 
-    def _acted(self, action: Action, job: JobId, why: str) -> int:
+    def _acted(self, action: Action, job: JobId, why: str) -> int | bool:
         """Release, hold or remove a job; return 0 if it was not done."""
         if action is Action.RELEASE:
             return self._schedd.release(Selection(jobs=(job,)).where(_IS_HELD), REASON).done
@@ -95,15 +96,15 @@ class Applying:
     def _idle(self, job: JobId) -> Selection:
         return Selection(jobs=(job,)).where(self._guard)
 
-    def _remove(self, job: JobId, why: str) -> int:
-        return self._schedd.remove(self._idle(job), f"{REMOVING}{why}").done
+    def _remove(self, job: JobId, why: str) -> bool:
+        """Remove a job unless its program runs; return whether it is no longer there."""
+        done = self._schedd.remove(self._idle(job), f"{REMOVING}{why}").done
+        return bool(done) or all(int32(ad, "JobStatus") in _GONE for ad in self._schedd.jobs(job, ["JobStatus"]))
 
     def _there(self, wanted: Wanted) -> list[tuple[JobId, ClassAd]]:
         """Return the jobs of a place in the folder, without those that are going."""
         ads = self._schedd.jobs(jobs_of_plan(self._plan, self._owner, wanted.key))
-        found = (
-            (job_id(ad), ad) for ad in ads if int32(ad, "JobStatus") not in (JobStatus.REMOVED, JobStatus.COMPLETED)
-        )
+        found = ((job_id(ad), ad) for ad in ads if int32(ad, "JobStatus") not in _GONE)
         return [(job, ad) for job, ad in found if job is not None]
 
     def _submit(self, difference: Difference, wanted: Wanted) -> Applied:
@@ -140,7 +141,7 @@ class Applying:
             self._remove(mine, f"job {first} is the one to stay")
             return Applied(difference, first)
         for other in sorted(there.keys() - begun - good):
-            if not self._remove(other, f"replaced by {mine}") and other in dict(self._there(wanted)):
+            if not self._remove(other, f"replaced by {mine}"):
                 self._remove(mine, f"job {other} is running")
                 return Applied(difference, other, f"it has started in the meantime: {_AFTERWARDS}")
         if mine in begun:

@@ -158,7 +158,7 @@ def _of_job(wanted: Wanted, jobs: list[_Queued], terms: Terms, left: ClassAd | N
     ready = [
         each for each in begun if is_as(wanted, each.ad)
     ]  # submitted by an apply that was ended before the release
-    whole.sort(key=lambda each: not is_as(wanted, each.ad))
+    whole.sort(key=lambda each: (not is_as(wanted, each.ad), not is_under_way(each.ad, terms.context)))
     kept: _Queued | None = None
     if whole:
         kept = whole[0]
@@ -205,24 +205,23 @@ def _kept(wanted: Wanted, queued: _Queued, terms: Terms) -> Difference:
     marks, changes = Marks.of(ad), _changes(wanted, ad)
     drift = tuple(hand_changes(ad))
     found = Difference(Action.NOTHING, wanted.key, wanted, *queued, tuple(changes), drift)
+    waits = is_under_way(ad, terms.context) and not terms.cuts_runs
     if not changes and _is_marked(wanted, ad):
-        return _in_status(found, ad, terms, is_held=marks.is_held)
+        return _in_status(found, ad, is_held=marks.is_held, waits=waits)
     why = _not_editable(changes, ad, marks, terms)
     if why:
-        waits = is_under_way(ad, terms.context) and not terms.cuts_runs
         return found._replace(action=Action.REPLACE, why=why, waits=waits)
     if marks.digest.startswith(UNFINISHED):
         why = EDITING
     elif not changes:
         why = "the marks alone: its content is as wanted already"
-    return found._replace(action=Action.EDIT, why=why)
+    return found._replace(action=Action.EDIT, why=why, waits=waits and HELD in content_of(wanted.ad))
 
 
-def _in_status(found: Difference, ad: ClassAd, terms: Terms, *, is_held: bool) -> Difference:
+def _in_status(found: Difference, ad: ClassAd, *, is_held: bool, waits: bool) -> Difference:
     """Return what is to be done with a job whose content is as wanted."""
     status, reason = int32(ad, "JobStatus"), string(ad, "HoldReason") or ""
     if is_held and status != JobStatus.HELD:
-        waits = is_under_way(ad, terms.context) and not terms.cuts_runs
         return found._replace(action=Action.HOLD, why="its file holds it", waits=waits)
     if is_held or status != JobStatus.HELD:
         return found

@@ -66,6 +66,18 @@ def test_from_an_empty_folder_to_three_jobs_and_back(desk: Desk) -> None:
     assert desk.run("plan", "--fail-on", "drift").status == 0
 
 
+def test_prune_asks_for_the_number(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a terminal it is shown, and has to be typed."""
+    desk.write("a.sub")
+    desk.run("apply")
+    (desk.folder / "a.sub").unlink()
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    refused = desk.run("apply", "--prune", stdin="y\n")
+    assert (refused.status, len(desk.ads())) == (2, 1)
+    assert "1 job will be removed, which the folder lacks. Type 1 to confirm: " in refused.err
+    assert desk.run("apply", "--prune", stdin="1\n").lines[-1] == "Done: 1 removed; 0 as wanted"
+
+
 def test_a_difference_of_the_folder_is_no_drift(desk: Desk) -> None:
     """--fail-on drift ignores what the folder changed."""
     desk.write("a.sub")
@@ -174,7 +186,7 @@ def test_a_job_that_has_run_is_not_submitted_again(desk: Desk) -> None:
 
 
 def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
-    """As by condor_submit of a printed ad."""
+    """As by condor_submit of a printed ad; the one that runs stays."""
     desk.write("a.sub")
     desk.run("apply")
     with desk.schedd() as schedd:
@@ -182,8 +194,11 @@ def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
     plan = desk.run("plan", "--fail-on", "drift")
     assert plan.status == 1
     assert plan.lines[0] == "  - a.sub (job 2.0): remove; duplicated by hand; job 1.0 is the same job"
-    desk.run("apply")
-    assert [ad.python("ClusterId") for ad in desk.ads()] == [1]
+    with desk.schedd() as schedd:
+        schedd.write(JobId(2, 0), {"JobStatus": 2, "DeferralTime": 1})
+    assert desk.run("plan").lines[0].startswith("  - a.sub (job 1.0): remove; duplicated by hand; job 2.0")
+    assert desk.run("apply").status == 0
+    assert [ad.python("ClusterId") for ad in desk.ads()] == [2]
 
 
 def test_an_invalid_file_stops_everything(desk: Desk) -> None:
