@@ -42,7 +42,7 @@ COMMANDS = (
     Command(f"route diff over {ADS:,} ads", ("route", "diff", "old", "new", "--ads", "ads"), 0.75, takes_files=False),
     *(
         Command(
-            f"{command.name} of {ADS:,} ads ({kind.__name__})", (*command.ours, kind.__name__), 0.66, takes_files=False
+            f"{command.name} of {ADS:,} ads ({kind.__name__})", (*command.ours, kind.__name__), 0.72, takes_files=False
         )
         for kind, _ in SETS
         for command in ON_QUEUES[:2]
