@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from crondor.classad import Expression, print_string
+from crondor.classad import Expression, lower, print_string
 from crondor.classad.ad import ClassAd
 from crondor.codes import SUBMITTED_ON_HOLD
 from crondor.desired.differences import REMOVING, Action, Difference, Wanted, is_as, is_being_submitted
 from crondor.desired.marks import (
+    CRON,
     DIGEST,
     EDITING,
     HELD,
@@ -162,6 +163,8 @@ class Applying:
             each.name: _value(wanted.ad, each) for each in difference.attributes if each.name != HELD
         }
         edits[NAMES] = names_text(content, compared)
+        if self._schedd.capabilities.atomic_edits and any(lower(name) in CRON for name in edits):
+            edits["DeferralTime"] = _UNDEFINED  # that of the old schedule; recalculate follows
         if is_held and not held:
             edits["HoldReason"] = EDITING
         if held and not is_held and not self._hold(job):
@@ -184,7 +187,11 @@ def _value(ad: ClassAd, change: AttributeChange) -> Expression:
     return _UNDEFINED if change.after is None else ad[change.name]
 
 
-def recalculate(schedd: EmbeddedSchedd, jobs: Iterable[JobId], now: int) -> None:
-    """Compute the DeferralTime of some jobs of an embedded queue, as a schedd does. Raises JobQueueError."""
-    chosen = set(jobs)
+def recalculate(schedd: EmbeddedSchedd, plan: Selection, jobs: Iterable[JobId], now: int) -> None:
+    """Compute the DeferralTime of some jobs of an embedded queue, as a schedd does, and of those of a plan without one.
+
+    An apply that was ended has left those. Raises JobQueueError.
+    """
+    without = (job_id(ad) for ad in schedd.jobs(plan, ["DeferralTime"]) if text_of(ad, "DeferralTime") is None)
+    chosen = {*jobs, *without}
     schedd.apply(edit for edit in schedd.book.recalculate(now) if edit.job in chosen)

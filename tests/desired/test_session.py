@@ -246,6 +246,18 @@ def test_a_killed_submission_is_finished(desk: Desk) -> None:
     assert desk.values("ClusterId", "JobStatus") == [(2, 1)]
 
 
+def test_a_time_that_a_killed_apply_did_not_compute_is_computed(desk: Desk) -> None:
+    """Though its job is as wanted; the times of the others stay."""
+    desk.write("a.sub")
+    desk.write("b.sub")
+    desk.run("apply")
+    with desk.schedd() as schedd:
+        schedd.write(JobId(1, 0), {"DeferralTime": None})
+        schedd.write(JobId(2, 0), {"DeferralTime": 1})
+    assert desk.run("apply").out == "Nothing to do: 2 jobs as wanted\n"
+    assert desk.values("DeferralTime") == [(1795197600,), (1,)]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("JobPrio", "5"), ("CronHour", '"9"'), ("CrondorDigest", '"x"'), ("CrondorNames", '"Cmd"'), ("Args", '"z"')],

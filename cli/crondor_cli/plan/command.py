@@ -164,7 +164,10 @@ def apply(
         for number, schedd in enumerate(schedds):
             plan = plans[number]
             applying = Applying(schedd, folder.plan, _owner(schedd), cuts_runs=running)
-            plans[number] = plan._replace(applied=_applied(plan, schedd, applying, clock, is_pruned=is_pruned))
+            plans[number] = plan._replace(applied=_applied(plan, applying, is_pruned=is_pruned))
+            if isinstance(schedd, EmbeddedSchedd):
+                done = [each.job for each in plans[number].applied if each.job is not None]
+                recalculate(schedd, jobs_of_plan(folder.plan, _owner(schedd)), done, clock.now)
             undone += (_undone(each) for each in plans[number].applied if each.why)
             if format_ == "text":
                 say(summary(plans[number], is_done=True))
@@ -289,15 +292,10 @@ def _fixed(schedd: Schedd) -> frozenset[str]:
     return FIXED
 
 
-def _applied(
-    plan: QueuePlan, schedd: EmbeddedSchedd | LiveSchedd, applying: Applying, clock: Clock, *, is_pruned: bool
-) -> list[Applied]:
+def _applied(plan: QueuePlan, applying: Applying, *, is_pruned: bool) -> list[Applied]:
     """Apply the differences of one queue; a job that the schedd refuses does not stop the others."""
     todo = [each for each in plan.differences if each.is_different and (is_pruned or not each.is_orphan)]
-    done = [_one(applying, each) for each in PROGRESS.counted(todo, "applying", "jobs", len(todo))]
-    if isinstance(schedd, EmbeddedSchedd):
-        recalculate(schedd, [each.job for each in done if each.job is not None], clock.now)
-    return done
+    return [_one(applying, each) for each in PROGRESS.counted(todo, "applying", "jobs", len(todo))]
 
 
 def _one(applying: Applying, difference: Difference) -> Applied:
