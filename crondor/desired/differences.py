@@ -109,17 +109,17 @@ def differences(wanted: Iterable[Wanted], ads: Iterable[ClassAd], terms: Terms) 
     Jobs that were removed or have completed count as gone.
     """
     queued: defaultdict[Key, list[_Queued]] = defaultdict(list)
-    left: dict[tuple[Key, str], ClassAd] = {}
+    left: defaultdict[Key, list[ClassAd]] = defaultdict(list)
     for ad in (*ads, *terms.left):
         job, marks = job_id(ad), Marks.of(ad)
         if int32(ad, "JobStatus") in _GONE:
-            left.setdefault((marks.key, marks.digest), ad)
+            left[marks.key].append(ad)
         elif job is not None:
             queued[marks.key].append(_Queued(job, ad))
     found: list[Difference] = []
     for each in wanted:
         jobs = sorted(queued.pop(each.key, ()))
-        found += _of_job(each, jobs, terms, left.get((each.key, digest(content_of(each.ad)))))
+        found += _of_job(each, jobs, terms, next((ad for ad in left[each.key] if _is_marked(each, ad)), None))
     for key, jobs in sorted(queued.items()):
         found += (_removal(job, key, terms, "the folder has no such job", is_orphan=True) for job in sorted(jobs))
     return found

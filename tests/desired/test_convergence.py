@@ -252,3 +252,14 @@ def test_a_job_that_another_apply_removes_is_no_running_one() -> None:
     folder: Folder = {key: {"Cmd": "/bin/a", "JobUniverse": 12}}
     apply(schedd, folder)
     agrees(schedd, folder)
+
+
+@pytest.mark.parametrize("prio", [1, 2])
+def test_a_job_that_has_run_is_known_from_its_marks(prio: int) -> None:
+    """Also one that the schedd changed as it received it; with other content it is submitted again."""
+    schedd, folder = queue(atomic=False), {Key("a", 0): {"Cmd": "/bin/a", "JobPrio": prio}}
+    apply(schedd, folder)
+    schedd.write(JobId(2, 0), {"JobStatus": 4})
+    schedd.leave(JobId(2, 0))
+    assert plan_of(schedd, folder) == []
+    assert plan_of(schedd, {Key("a", 0): {"Cmd": "/bin/b", "JobPrio": prio}}) == [Action.SUBMIT]

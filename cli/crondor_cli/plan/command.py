@@ -15,7 +15,7 @@ from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.desired.applying import Applied, Applying, recalculate
 from crondor.desired.differences import FIXED, Action, Difference, Terms, differences
-from crondor.desired.marks import DIGEST, FILE, JOB, jobs_of_plan
+from crondor.desired.marks import DIGEST, FILE, JOB, NAMES, jobs_of_plan
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
@@ -32,7 +32,7 @@ from crondor_cli.plan.folder import Folder, FolderRequest, read_folder
 from crondor_cli.plan.shown import QueuePlan, plan_data, show_plan, summary
 
 _KNOBS: Final = tuple(f"{who}{kind}_JOB_ATTRS" for who in ("", "SYSTEM_") for kind in ("IMMUTABLE", "PROTECTED"))
-_LEFT: Final = (FILE, JOB, DIGEST, "JobStatus", "RemoveReason")
+_LEFT: Final = (FILE, JOB, DIGEST, NAMES, "JobStatus", "RemoveReason")
 _ASK: Final = -1  # --prune without a number
 
 EXAMPLE: Final = """\
