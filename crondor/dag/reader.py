@@ -51,7 +51,7 @@ class DagLimits(NamedTuple):
     faults: int = 1000
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class Node:
     """A node: its kind (JOB, FINAL, PROVISIONER, SERVICE or SUBDAG) and full name (SPLICE+NAME).
 
@@ -84,7 +84,7 @@ class NamedPath(NamedTuple):
     is_folder: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Dag:
     """The nodes of a DAG file and of its splices and included files; ``sources`` are the files that were read.
 
