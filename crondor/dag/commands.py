@@ -189,10 +189,12 @@ class Lines:
             return LogicalLine(self.source, found[1], (0,), (found[0],))
         parts: list[str] = []
         at: list[int] = []
+        is_begun = False
         while found is not None:
             start, text = found
-            parts.append(f" {text}" if any(parts) else text)
-            at.append(start - 1 if any(parts[:-1]) else start)
+            parts.append(f" {text}" if is_begun else text)
+            at.append(start - is_begun)
+            is_begun = is_begun or text != "\\"
             if not text.endswith("\\"):
                 starts = (0, *accumulate(map(len, parts[:-1])))
                 return LogicalLine(self.source, "".join(parts), starts, tuple(at))

@@ -6,8 +6,9 @@ condor_dagman/parse.cpp and condor_dag_checker.cpp (meaning).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from crondor.dag.commands import (
@@ -35,20 +36,29 @@ _NODES: Final = ("JOB", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG")
 _RESERVED: Final = frozenset(("PARENT", "CHILD", ALL_NODES))
 _ALONE: Final = frozenset(("FINAL", "PROVISIONER", "SERVICE"))  # nodes without dependencies
 _LIKENESS: Final = 0.75
-_MOST_COMPARED: Final = 20  # misspelt names that are compared with all others
+_MOST_COMPARED: Final = 20  # misspelt names that are compared with others
+_MOST_KNOWN: Final = 10_000  # others
+_SHORTEST: Final = 3  # characters of a name that may be misspelt
 _LONGEST: Final = 60
+_LONGEST_MESSAGE: Final = 1000
 _MOST_CYCLES: Final = 20
 _SHOWN: Final = 8  # nodes of a cycle that are named
 _ENDING: Final = ".condor.sub"
 
 
 class DagLimits(NamedTuple):
-    """How much is read: levels of files, files in all (a file spliced twice counts twice), nodes, faults."""
+    """How much is read: levels of files, files in all (a file spliced twice counts twice), nodes, faults.
+
+    ``size``: characters of the files and of the names of splices in those of nodes; ``steps``: values and dependencies
+    that commands for many nodes give.
+    """
 
     depth: int = 20
     files: int = 10_000
     nodes: int = 1_000_000
     faults: int = 1000
+    size: int = 1 << 26
+    steps: int = 3_000_000
 
 
 @dataclass(slots=True)
@@ -160,6 +170,8 @@ class _Reader:
         self.is_whole = True
         self.reading: list[str] = []
         self.compared = 0
+        self.size = len(source.text)
+        self.steps = 0
         self.level = _Level()
         self.folder = ""
 
@@ -183,7 +195,7 @@ class _Reader:
     ) -> None:
         if len(self.faults) < self.limits.faults:
             severity = Severity.NOTE if note else Severity.ERROR
-            self.faults[Diagnostic(kind, message, severity, span, help, fix)] = None
+            self.faults[Diagnostic(kind, shortened(message, _LONGEST_MESSAGE), severity, span, help, fix)] = None
         else:
             self.is_whole = False
 
@@ -192,13 +204,28 @@ class _Reader:
         help_text = f"write {SYNTAX[keyword]}" if keyword in SYNTAX else None
         self.fault("dag-syntax", fault.message, line.span(fault.start, fault.end), help_text)
 
-    def near(self, name: str, known: Collection[str]) -> str | None:
+    def near(self, name: str, known: Iterable[str]) -> str | None:
         """Return the known name that a misspelt one means, None if none is similar."""
-        self.compared += 1
-        if self.compared > _MOST_COMPARED or len(name) > _LONGEST:
+        if self.compared >= _MOST_COMPARED or not _SHORTEST <= len(name) <= _LONGEST:
             return None
-        slips = (each for each in known if one_slip(each.lower(), name.lower()))
-        return next(slips, None) or next(iter(similar(name, known, _LIKENESS)), None)
+        self.compared += 1
+        some = list(islice(known, _MOST_KNOWN))
+        slips = (each for each in some if one_slip(each.lower(), name.lower()))
+        return next(slips, None) or next(iter(similar(name, some, _LIKENESS)), None)
+
+    def _is_much(self, steps: int, place: Span) -> bool:
+        """Count what a command for many nodes gives; return whether it is too much, and report the first one."""
+        is_first = self.steps <= self.limits.steps
+        self.steps += steps
+        is_much = self.steps > self.limits.steps
+        if is_first and is_much:
+            self._limit(f"{self.limits.steps} values and dependencies of many nodes", place)
+        return is_much
+
+    def _limit(self, what: str, place: Span) -> None:
+        """Report that something is not read."""
+        self.fault("dag-limit", f"crondor reads no more than {what}", place, note=True)
+        self.is_whole = False
 
     def _real(self, path: str) -> str:
         try:
@@ -213,10 +240,13 @@ class _Reader:
         if real in self.reading:
             self.fault("dag-recursive", f"{path} is read already: {command} would read it again without end", place)
             return
-        if len(self.reading) >= self.limits.depth or len(self.sources) >= self.limits.files:
-            what = f"{self.limits.depth} levels" if len(self.reading) >= self.limits.depth else f"{self.limits.files}"
-            self.fault("dag-limit", f"crondor reads no more than {what} of DAG files", place, note=True)
-            self.is_whole, self.level.is_open = False, True
+        limits = self.limits
+        levels = f"{limits.depth} levels of DAG files" if len(self.reading) >= limits.depth else ""
+        files = f"{limits.files} DAG files" if len(self.sources) >= limits.files else ""
+        size = f"{limits.size} characters of DAG files" if self.size >= limits.size else ""
+        if what := levels or files or size:
+            self._limit(what, place)
+            self.level.is_open = True
             return
         if self.files is None:
             self.is_whole, self.level.is_open = False, True
@@ -230,6 +260,7 @@ class _Reader:
                 self.fault("dag-file", each.message, place, each.help, note=outside)
             return
         self.sources.append(source)
+        self.size += len(source.text)
         self.reading.append(real)
         self._file(source)
         self.reading.pop()
@@ -330,8 +361,7 @@ class _Reader:
                 return
         if len(self.nodes) >= self.limits.nodes:
             if self.is_whole:
-                self.fault("dag-limit", f"crondor reads no more than {self.limits.nodes} nodes", node.place, note=True)
-            self.is_whole = False
+                self._limit(f"{self.limits.nodes} nodes", node.place)
             return
         level.final = node.place if node.kind == "FINAL" else level.final
         level.provisioner = node.place if node.kind == "PROVISIONER" else level.provisioner
@@ -370,6 +400,11 @@ class _Reader:
         self._nested(file.text, line.span(file.start, file.end), f"SPLICE {name.text}")
         inner, self.level, self.folder = self.level, outer, outer_folder
         outer.splices[name.text] = inner
+        self.size += len(name.text) * len(inner.nodes)
+        if inner.nodes and self.size > self.limits.size:
+            self._limit(f"{self.limits.size} characters of names", line.span(name.start, name.end))
+            inner.is_open = True
+            return
         for each, number in inner.nodes.items():
             self.nodes[number].name = f"{name.text}+{self.nodes[number].name}"
             outer.nodes[f"{name.text}+{each}"] = number
@@ -405,7 +440,9 @@ class _Reader:
         keyword, command = each.keyword, each.command
         name = command.words[0].text
         if name.upper() == ALL_NODES and keyword not in {"DONE", "PIN_IN", "PIN_OUT"}:
-            numbers = [number for number in self.level.own if self.nodes[number].kind not in _ALONE]
+            steps = len(self.level.own) * (len(command.variables) if keyword == "VARS" else keyword == "SCRIPT")
+            own = self.level.own if steps and not self._is_much(steps, each.span()) else ()
+            numbers = [number for number in own if self.nodes[number].kind not in _ALONE]
         else:
             found = self._find(each)
             if found is None:
@@ -459,7 +496,7 @@ class _Reader:
             self._missing("node", name, each.span(), self.level.nodes)
         return None
 
-    def _missing(self, what: str, name: str, place: Span, known: Collection[str]) -> None:
+    def _missing(self, what: str, name: str, place: Span, known: Iterable[str]) -> None:
         """Report a name without a node or splice; an unread file may define it."""
         of_splice = self.level.splices.get(name.partition("+")[0])
         if not (self.level.is_open or (of_splice is not None and of_splice.is_open)):
@@ -477,9 +514,11 @@ class _Reader:
         for word in words:
             level, number = self.level.splices.get(word.text), self.level.nodes.get(word.text)
             if level is not None:
-                found.update(dict.fromkeys(level.last if is_parent else level.first))
+                of_splice = level.last if is_parent else level.first
+                if not self._is_much(len(of_splice), each.span()):
+                    found.update(dict.fromkeys(of_splice))
             elif number is None:
-                known = (*self.level.nodes, *self.level.splices)
+                known = chain(self.level.nodes, self.level.splices)
                 self._missing("node", word.text, each.line.span(word.start, word.end), known)
             elif (kind := self.nodes[number].kind) in _ALONE:
                 message = f"a {kind} node has no dependencies: DAGMan does not start the DAG"
@@ -523,7 +562,8 @@ class _Reader:
             message = f"the pins of {one} and {other} have different numbers"
             self.fault("dag-unknown", message, each.line.span(), "give each PIN_OUT a PIN_IN of the same number")
         for number in out.keys() & into.keys():
-            self._edges(out[number], into[number], each.line)
+            if not self._is_much(len(out[number]) + len(into[number]), each.span()):
+                self._edges(out[number], into[number], each.line)
 
     def _describe(self) -> None:
         """Replace the names of shared descriptions by the descriptions; all levels share their names."""

@@ -33,15 +33,16 @@ class ScheduledDag(NamedTuple):
 
     def submit_file(self, schedule: str, program: str) -> str:
         """Return the submit file of the crontab job, whose schedule is to be compiled; ``program`` is the script."""
-        stem = _literal(program.removesuffix(".sh"))
-        return _SUBMIT.format(dag=_ODD.sub("_", self.file), schedule=schedule, program=_literal(program), stem=stem)
+        stem = program.removesuffix(".sh")
+        names = {"program": _literal(program), "stem": _literal(stem), "shown": _ODD.sub("_", f"{stem}.out")}
+        return _SUBMIT.format(dag=_ODD.sub("_", self.file), schedule=schedule, **names)
 
     def script(self) -> str:
         """Return the script: POSIX sh, with the tools of HTCondor."""
         given = {
             "folder": self.folder or ".",
             "dag": self.file,
-            "runs": self.runs,
+            "runs": f"./{self.runs}",  # - and = at the beginning of a path mean something to some tools
             "batch": _ODD.sub("_", self.file),
             "continues": _said(self.continues),
             "overlaps": _said(self.overlaps),
@@ -72,7 +73,7 @@ log = {stem}.log
 batch_name = {dag} on a schedule
 on_exit_remove = false
 on_exit_hold = ExitBySignal =?= true || ExitCode =!= 0
-on_exit_hold_reason = strcat("DAG of ", formatTime(DeferralTime, "%F %R"), ": exit code ", ExitCode, ", see {stem}.out")
+on_exit_hold_reason = strcat("DAG of ", formatTime(DeferralTime, "%F %R"), ": exit code ", ExitCode, ", see {shown}")
 periodic_release = HoldReasonCode == 20
 queue
 """
@@ -86,7 +87,7 @@ _SCRIPT: Final = r"""
 job_ad=${_CONDOR_JOB_AD:-/dev/null}
 # The tools take variables that begin with _CONDOR_ for configuration; these are of this job.
 for name in $(env | sed -n 's/^\(_CONDOR_[A-Za-z0-9_]*\)=.*/\1/p'); do unset "$name"; done
-cd -- "$(dirname -- "$0")/$folder" || exit 73
+cd -P -- "$(dirname -- "$0")/$folder" || exit 73
 key=$(printf '%s' "$PWD/$runs" | cksum | tr ' ' .)
 
 say() { printf '%s %s\n' "$(date '+%Y-%m-%d %H:%M:%S')" "$*"; }

@@ -134,7 +134,7 @@ class _Checking:
             wanted = "folder" if each.is_folder else "file"
             if kind is not None and kind != wanted:
                 severity = Severity.ERROR if each.is_needed else Severity.WARNING
-                message = f"{each.place.text}, {each.role}, " + (f"is a {kind}" if kind else "does not exist")
+                message = f"{each.role} {each.place.text} " + (f"is a {kind}" if kind else "does not exist")
                 yield Diagnostic("dag-file", message, severity, each.place, "create it before the DAG needs it")
 
     def _description(
@@ -201,8 +201,10 @@ class _Checking:
         return found.diagnostic.code == _UNUSED and span is not None and self.unused[span] < self.given[span]
 
     def _nested(self, dag: Dag, files: Files | None, above: tuple[str, ...]) -> Iterator[CheckReport]:
-        for node in dag.nodes:
-            source = self._text(node, files) if node.kind == "SUBDAG" and not node.is_noop else None
+        nodes = (node for node in reversed(dag.nodes) if node.kind == "SUBDAG" and not node.is_noop)
+        first = {joined(node.folder, node.file): node for node in nodes}
+        for node in reversed(first.values()):
+            source = self._text(node, files)
             if source is None or files is None:
                 continue
             if source.name in above:

@@ -170,6 +170,35 @@ def test_limits(tmp_path: Path) -> None:
     dag = read_dag(Source(many, "x.dag"), None, DagLimits(nodes=20))
     assert (len(dag.nodes), len(dag.faults), dag.is_whole) == (20, 1, False)
     assert len(read_dag(Source("FOO\n" * 5000, "x.dag")).faults) == DagLimits().faults
+    laid_out({"s.dag": many}, tmp_path)
+    below = Files([str(tmp_path)], base=str(tmp_path))
+    for text, limits in (
+        (many + 'VARS ALL_NODES a="1"\n' * 9, DagLimits(steps=100)),
+        (many + "SCRIPT PRE ALL_NODES /bin/true\n" * 9, DagLimits(steps=100)),
+        ("SPLICE S s.dag\nJOB A a.sub\nPARENT A CHILD" + " S" * 9, DagLimits(steps=100)),
+        ("SPLICE S s.dag\nSPLICE T s.dag\n", DagLimits(size=500)),
+        (f"SPLICE {'S' * 99} s.dag\n", DagLimits(size=1000)),
+    ):
+        dag = read_dag(Source(text, "x.dag"), below, limits)
+        assert ({each.severity for each in dag.faults}, dag.is_whole) == ({Severity.NOTE}, False)
+        assert len(dag.faults) < 3
+
+
+def test_the_time_is_not_quadratic() -> None:
+    """A line of 200,000 pieces is read, and each of 200,000 unknown names is not compared with all others."""
+    (node,) = read_dag(Source("\\\n" * 200_000 + "JOB A \\\n" + "\\\n" * 200_000 + "a.sub\n", "x.dag")).nodes
+    assert (node.place.text, node.file_place.text) == ("A", "a.sub")
+    names = " ".join(f"missing{n}" for n in range(20_000))
+    jobs = "".join(f"JOB N{n} a.sub\n" for n in range(20_000))
+    assert len(read_dag(Source(f"{jobs}PARENT N1 CHILD {names}\n", "x.dag")).faults) == DagLimits().faults
+
+
+def test_no_other_name_is_suggested_for_a_short_one() -> None:
+    """All names of one or two letters are similar. A long one is shortened."""
+    long = f"JOB {'n' * 5000} a.sub\n"
+    assert len(read_dag(Source(long * 2, "x.dag")).faults[0].message) < 1100
+    (fault,) = read_dag(Source("JOB A a.sub\nJOB AB a.sub\nRETRY B 3\n", "x.dag")).faults
+    assert (fault.help, fault.fix) == ("define it with JOB", None)
 
 
 def test_nothing_outside_is_read(tmp_path: Path) -> None:

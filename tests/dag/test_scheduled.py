@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crondor.classad import parse_expression
 from crondor.dag.scheduled import ScheduledDag
 from crondor.diagnostics import Source
 from crondor.submit import read_submit
@@ -97,7 +98,7 @@ def test_a_run_has_a_folder_and_the_exit_code_of_the_dag(place: Place) -> None:
     ran = place.at(TWO, CODE="0", _CONDOR_SCRATCH_DIR="/x")
     assert ran.status == 0
     assert ran.asked[:3] == ["-force", "-batch-name", f"week.dag {AT_TWO}"]
-    assert ran.asked[-1] == f"week.runs/{AT_TWO}/workflow.dag"
+    assert ran.asked[-1] == f"./week.runs/{AT_TWO}/workflow.dag"
     assert (place.state / "folder").read_text().strip() == str(place.folder)
     assert "_CONDOR_" not in (place.state / "environ").read_text()
     failed = place.at(THREE, CODE="2")
@@ -146,7 +147,7 @@ def test_a_failed_run_is_continued(tmp_path: Path) -> None:
     ran = place.at(THREE, CODE="0")
     assert (ran.status, place.exits()) == (0, {AT_TWO: "0"})
     assert "-force" not in ran.asked
-    assert place.at(THREE + 3600).asked[-1] == "week.runs/2026-12-01T0400Z/workflow.dag"
+    assert place.at(THREE + 3600).asked[-1] == "./week.runs/2026-12-01T0400Z/workflow.dag"
 
 
 def test_runs_may_overlap(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_runs_may_overlap(tmp_path: Path) -> None:
     place = Place(tmp_path, ScheduledDag("", "week.dag", "week.runs", overlaps=True))
     assert (place.at(TWO, CODE="never").status, place.exits()) == (0, {})
     (place.state / "queue").write_text(f"7 x/{AT_TWO}\n")
-    assert place.at(THREE, CODE="never").asked[-1] == f"week.runs/{AT_THREE}/workflow.dag"
+    assert place.at(THREE, CODE="never").asked[-1] == f"./week.runs/{AT_THREE}/workflow.dag"
 
 
 @pytest.mark.parametrize(("fails", "status"), [("condor_q", 75), ("condor_submit_dag", 76)])
@@ -172,6 +173,9 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0\n\r"), min_
 
 
 @given(NAMES.filter(lambda name: name not in {".", ".."}))
+@example("-x")
+@example("a=b")
+@example('a"b')
 def test_any_name_of_a_dag(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     """Blanks, quotes, dollars, dashes: the files are found, and the submit file names its script."""
     folder = tmp_path_factory.mktemp("named")
@@ -179,11 +183,13 @@ def test_any_name_of_a_dag(tmp_path_factory: pytest.TempPathFactory, name: str) 
     (folder / name).mkdir()
     place = Place(folder, dag, folder / name / f"{name}.dag")
     assert place.at(TWO).status == 0
+    assert place.at(TWO).status == 0
     assert place.exits() == {AT_TWO: "0"}
     program = "".join(each for each in name if each.isprintable()).strip() or "x"
     text = dag.submit_file("every day at 02:00", f"{program}.sh")
     (group,) = read_submit(Source(text, "x.sub")).groups(("executable", "on_exit_hold_reason"))
     assert group.values["executable"] == f"{program}.sh"
+    parse_expression(Source(group.values["on_exit_hold_reason"], "x"), old=True)
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +201,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert crondor(*asked, "--write", "week.sub").status == 0
     assert os.access("week.sh", os.X_OK)
     assert "folder=flows\n" in Path("week.sh").read_text(encoding="utf-8")
-    assert "runs=../week.runs\n" in Path("week.sh").read_text(encoding="utf-8")
+    assert "runs=./../week.runs\n" in Path("week.sh").read_text(encoding="utf-8")
     assert crondor("check", "week.sub", "--now", "2026-12-01", "--tz", "UTC").status == 0
     shown = crondor("next", "week.sub", "--now", "2026-12-01", "--tz", "UTC", "-n", "1").out
     assert "Tue 2026-12-01 02:00" in shown
@@ -206,5 +212,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert crondor(*asked, "--universe", "vanilla").status == 2
     assert crondor("compile", "--dag", "week.sub", "every day at 02:00").status == 2
     assert crondor("compile", "--overlap", "every day at 02:00").status == 2
+    for name in ("week", "other.sh", "other.dag", "-", "flows/", "a\nb.sub", " b.sub"):
+        assert "cannot be the submit file" in crondor(*asked, "--write", name).err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["flows", "week.sh", "week.sub"]
+    Path("deep/er").mkdir(parents=True)
+    Path("link").symlink_to("deep/er")
+    assert "1 job, exact, " in crondor(*asked, "--write", "link/week.sub").out
+    assert "folder=../../flows\n" in Path("link/week.sh").read_text(encoding="utf-8")
     Path("bad.dag").write_text("JOB A\n", encoding="utf-8")
     assert "[CRN801]" in crondor("compile", "--dag", "bad.dag", "every day at 02:00").err

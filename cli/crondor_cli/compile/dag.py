@@ -14,12 +14,11 @@ from crondor.dag import read_dag
 from crondor.dag.scheduled import ScheduledDag
 from crondor.diagnostics import CrondorError, Severity, Source, printable
 from crondor.submit import SubmitFile
-from crondor_cli.compile.show import Asked, print_compiled, print_refusal
+from crondor_cli.compile.show import Asked, print_compiled, print_refusal, print_written
 from crondor_cli.kit.files import FileProblem, files_of, is_dag, read_source, write_file, writes
 from crondor_cli.kit.options import Surroundings
 from crondor_cli.kit.schedules import read_description
-from crondor_cli.kit.screen import say, usage
-from crondor_cli.kit.times import local_text
+from crondor_cli.kit.screen import show, usage
 
 
 class DagRequest(NamedTuple):
@@ -38,10 +37,18 @@ class DagRequest(NamedTuple):
     @property
     def scheduled(self) -> ScheduledDag:
         """The DAG with the places of the files, relative to each other, so that they can be moved together."""
-        here, folder = os.path.dirname(self.stem) or ".", os.path.dirname(self.path) or "."
-        runs = os.path.relpath(f"{self.stem}.runs", folder)
+        here, folder = (os.path.realpath(os.path.dirname(each)) for each in (self.stem, self.path))
+        runs = os.path.relpath(os.path.join(here, f"{self.name}.runs"), folder)
         name = os.path.basename(self.path)
         return ScheduledDag(os.path.relpath(folder, here), name, runs, self.continues, self.overlaps)
+
+    @property
+    def name(self) -> str:
+        """The name of the submit file without its suffix. Raises UsageError if no submit file can have it."""
+        name, suffix = os.path.splitext(os.path.basename(self.out or self.path))
+        if [name] != name.strip().splitlines() or (self.out is not None and suffix in {"", ".sh", ".dag"}):
+            raise usage(f"'{printable(self.out or self.path)}' cannot be the submit file: --write a name like week.sub")
+        return name
 
 
 def schedule_dag(text: str, request: DagRequest, asked: Asked, count: int, form: str) -> None:
@@ -52,15 +59,15 @@ def schedule_dag(text: str, request: DagRequest, asked: Asked, count: int, form:
     """
     if asked.options.universe == "vanilla":
         raise usage("--dag writes a job of the local universe, which starts DAGMan on the access point")
-    source = read_source(request.path)
-    if request.path == "-" or not is_dag(source):
+    name, scheduled = request.name, request.scheduled
+    source = Source("", "") if request.path == "-" else read_source(request.path)
+    if not is_dag(source):
         raise usage(f"'{printable(request.path)}' is not a DAG file: give a file such as week.dag")
     faults = read_dag(source, files_of(request.path, asked.allow_dirs)).faults
     wrong = [each for each in faults if each.severity is Severity.ERROR]
     if wrong:
         raise CrondorError(wrong)
     schedule = asked.schedule(asked.whole(text))
-    name, scheduled = os.path.basename(request.stem), request.scheduled
     written = Source(scheduled.submit_file(schedule.text, f"{name}.sh"), request.out or f"{name}.sub")
 
     def read(source: Source) -> SubmitFile:
@@ -81,7 +88,8 @@ def schedule_dag(text: str, request: DagRequest, asked: Asked, count: int, form:
         print_compiled(schedule, made.compiled, asked.clock, count, form, files)
     elif request.out is not None:
         _write(request, request.out, made.text)
-        say(f"{printable(request.out)}, {printable(name)}.sh: until {local_text(made.until, asked.clock.zone)}")
+        show(schedule.warnings)
+        print_written(f"{printable(request.out)}, {printable(name)}.sh", made, asked.clock)
 
 
 def _write(request: DagRequest, out: str, text: str) -> None:
@@ -90,9 +98,8 @@ def _write(request: DagRequest, out: str, text: str) -> None:
     for path in (out, script):
         if os.path.lexists(path):
             message = f"'{printable(path)}' exists: remove it, or choose another name"
-            raise FileProblem(
-                f"{message}; crondor compile --write {printable(out)}, without --dag, updates its schedule"
-            )
+            update = f"; crondor compile --write {printable(out)}, without --dag, updates its schedule"
+            raise FileProblem(message + (update if path == out else ""))
     write_file(script, request.scheduled.script().encode("utf-8", "surrogateescape"))
     with writes(script):
         Path(script).chmod(0o755)  # condor_submit refuses an executable that is not

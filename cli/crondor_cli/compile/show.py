@@ -12,7 +12,7 @@ from crondor.compile.days import seconds_of
 from crondor.compile.meaning import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
 from crondor.compile.writing.compiler import compile_schedule
 from crondor.compile.writing.wish import LAST, Compiled, LineOptions, Wish, default_end
-from crondor.compiled_text import compile_text
+from crondor.compiled_text import CompiledText, compile_text
 from crondor.deferral import DEFAULT_PREP_TIME
 from crondor.diagnostics import CrondorError, Source, Span, printable
 from crondor.knowledge.kinds import FileKind
@@ -339,9 +339,17 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     if made.compiled is None:
         say(f"{printable(path)}: the schedule line is complete, and the lines match, until {end}")
         return
+    print_written(printable(path), made, asked.clock)
+
+
+def print_written(names: str, made: CompiledText, clock: Clock) -> None:
+    """Print which files were written, and what their new lines do."""
+    if made.compiled is None:
+        return
     jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
     result = "exact" if made.compiled.exact else "NOT exact"
-    say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
+    end = local_text(made.until, clock.zone)
+    say(f"{names}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
     for reason in made.compiled.reasons:
         say(f"  {printable(reason)}")
     if made.compiled.wish.makes_up:
