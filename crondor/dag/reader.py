@@ -172,6 +172,7 @@ class _Reader:
         self.compared = 0
         self.size = len(source.text)
         self.steps = 0
+        self.limited: set[str] = set()
         self.level = _Level()
         self.folder = ""
 
@@ -214,17 +215,17 @@ class _Reader:
         return next(slips, None) or next(iter(similar(name, some, _LIKENESS)), None)
 
     def _is_much(self, steps: int, place: Span) -> bool:
-        """Count what a command for many nodes gives; return whether it is too much, and report the first one."""
-        is_first = self.steps <= self.limits.steps
+        """Count what a command for many nodes gives; report and return whether it is too much."""
         self.steps += steps
-        is_much = self.steps > self.limits.steps
-        if is_first and is_much:
+        if self.steps > self.limits.steps:
             self._limit(f"{self.limits.steps} values and dependencies of many nodes", place)
-        return is_much
+        return self.steps > self.limits.steps
 
     def _limit(self, what: str, place: Span) -> None:
-        """Report that something is not read."""
-        self.fault("dag-limit", f"crondor reads no more than {what}", place, note=True)
+        """Report once that something is not read."""
+        if what not in self.limited:
+            self.limited.add(what)
+            self.fault("dag-limit", f"crondor reads no more than {what}", place, note=True)
         self.is_whole = False
 
     def _real(self, path: str) -> str:
@@ -360,8 +361,7 @@ class _Reader:
                 self.fault("dag-twice", f"the DAG has a {kind} node already, at line {first.line}", node.place)
                 return
         if len(self.nodes) >= self.limits.nodes:
-            if self.is_whole:
-                self._limit(f"{self.limits.nodes} nodes", node.place)
+            self._limit(f"{self.limits.nodes} nodes", node.place)
             return
         level.final = node.place if node.kind == "FINAL" else level.final
         level.provisioner = node.place if node.kind == "PROVISIONER" else level.provisioner

@@ -176,7 +176,7 @@ def test_limits(tmp_path: Path) -> None:
         (many + 'VARS ALL_NODES a="1"\n' * 9, DagLimits(steps=100)),
         (many + "SCRIPT PRE ALL_NODES /bin/true\n" * 9, DagLimits(steps=100)),
         ("SPLICE S s.dag\nJOB A a.sub\nPARENT A CHILD" + " S" * 9, DagLimits(steps=100)),
-        ("SPLICE S s.dag\nSPLICE T s.dag\n", DagLimits(size=500)),
+        ("SPLICE S s.dag\nSPLICE T s.dag\nSPLICE U s.dag\nSPLICE V s.dag\n", DagLimits(size=500)),
         (f"SPLICE {'S' * 99} s.dag\n", DagLimits(size=1000)),
     ):
         dag = read_dag(Source(text, "x.dag"), below, limits)
