@@ -128,6 +128,7 @@ await() {
         condor_wait -wait 60 "$runs/$1/workflow.dag.dagman.log" > /dev/null 2>&1 &
         pid=$!
         wait "$pid" || sleep 1
+        pid=
     done
     record "$1" "$code"
     say "run $1 ended with $code"

@@ -210,7 +210,10 @@ class _Checking:
             if source.name in above:
                 message = f"{node.file} is this DAG, or one that runs it: it would start itself without end"
                 self.faults.append(Diagnostic("dag-recursive", message, Severity.ERROR, node.file_place))
-            elif source.name not in self.dags and len(self.dags) < _MOST_DAGS:
+            elif len(self.dags) >= _MOST_DAGS:
+                self._note(f"crondor checks {_MOST_DAGS} nested DAGs, and not those from here on", node)
+                return
+            elif source.name not in self.dags:
                 self.dags.add(source.name)
                 nested = _Checking(self.settings, self._read_node)
                 nested.checks, nested.dags = self.checks, self.dags

@@ -166,6 +166,12 @@ def test_limits(tmp_path: Path) -> None:
     deep = {f"d{n}.dag": f"SPLICE S d{n + 1}.dag\n" for n in range(30)}
     found = checked(tmp_path, {"x.dag": "SPLICE S d0.dag\n", **deep, "d30.dag": "JOB A a.sub\n"})
     assert [each.diagnostic.severity for each in found[0].findings] == [Severity.NOTE]
+    nested = {f"n{n}.dag": "" for n in range(120)}
+    found = checked(tmp_path, {"x.dag": "".join(f"SUBDAG EXTERNAL S{n} n{n}.dag\n" for n in range(120)), **nested})
+    assert (len(found), [each.diagnostic.span.line for each in found[0].findings if each.diagnostic.span]) == (
+        101,
+        [101],
+    )
     many = "".join(f"JOB N{n} a.sub\n" for n in range(50))
     dag = read_dag(Source(many, "x.dag"), None, DagLimits(nodes=20))
     assert (len(dag.nodes), len(dag.faults), dag.is_whole) == (20, 1, False)
