@@ -147,15 +147,18 @@ def taken(option: click.Option) -> tuple[str | None, str, bool, str]:
 # Options that several commands have, and that are not the same everywhere: why.
 OTHERWISE = {
     "--ads": "a queue is one file, jobs may come from several",
+    "--as": "the name of a plan, or the hook that is called",
     "--constraint": "condor_q and condor_rm take several, and route q and rm are their kin",
     "--count": "how many are shown without it depends on how long one is",
     "--days": "how far it is sensible to look; for route history as HTCondor's tool has it",
     "--dialect": "diff compares two, simulate shows several, run needs one, and cron has no htcondor",
     "--explain": "a rule by its code, or an expression",
+    "--fail-on": "verdicts of the monitor, or differences of a plan",
     "--format": "the first is what the command is for: a table, a text, or ads",
     "--from": "from when on; for ads the form they come in, beside --to",
     "--job": "a job by its number; for hook run the file with its ad",
     "--log": "route plan tells a folder from a log",
+    "--name": "a schedd, for plan and apply several; for compile the name of a job",
     "--order": "classad transform prints as HTCondor's tools do, classad as its library",
     "--output": "import writes several files",
     "--reason": "who did it; for hook run why the job ends",
@@ -192,11 +195,11 @@ def test_what_is_overwritten_is_forced() -> None:
 
 
 # Examples that are about something that is found, or not there to be done.
-FINDS = {"diff", "route diff", "check", "queue release", "route check", "route plan", "route rm"}
+FINDS = {"diff", "plan", "route diff", "check", "queue release", "route check", "route plan", "route rm"}
 
 
 def typed(example: str) -> Result:
-    """Run the lines of an example as a shell would: crondor, echo and printf, with pipes and files."""
+    """Run the lines of an example as a shell would: crondor, mkdir, echo and printf, with pipes and files."""
     result = Result(0, "", "")
     for line in example.replace("\\\n", " ").splitlines():
         text = ""
@@ -205,6 +208,9 @@ def typed(example: str) -> Result:
             if words[0] == "crondor":
                 result = crondor(*words[1:], stdin=text)
                 assert not re.search("Usage:|Traceback", result.err), result.err
+                continue
+            if words[0] == "mkdir":
+                Path(words[1]).mkdir()
                 continue
             text = words[1].replace("\\n", "\n") + "\n" * (words[0] == "echo")
             if ">" in words[-2]:

@@ -37,7 +37,8 @@ _ASK: Final = -1  # --prune without a number
 
 EXAMPLE: Final = """\
 mkdir jobs
-printf 'executable = /bin/date\\ncron_hour = 3\\non_exit_remove = false\\nqueue\\n' > jobs/nightly.sub
+printf 'shell = date\\ncron_minute = 0\\ncron_hour = 3\\n' > jobs/date.sub
+printf 'on_exit_remove = false\\nqueue\\n' >> jobs/date.sub
 crondor {0} jobs --queue q"""
 
 _SHARED: Final = """\
