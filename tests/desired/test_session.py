@@ -201,6 +201,17 @@ def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
     assert [ad.python("ClusterId") for ad in desk.ads()] == [2]
 
 
+def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Desk) -> None:
+    """There is nothing to print below the line of such a job."""
+    (desk.folder / "a.sub").write_text("executable = /bin/date\nqueue\n", encoding="utf-8")
+    desk.run("apply")
+    desk.run("hold", "1.0")
+    plan = desk.run("plan")
+    assert (plan.status, len(plan.lines)) == (1, 2)
+    (desk.folder / "a.sub").unlink()
+    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 as wanted"
+
+
 def test_an_invalid_file_stops_everything(desk: Desk) -> None:
     """All faults of all files are reported at once, and no job is changed."""
     desk.write("a.sub", "cron_hour = 99")

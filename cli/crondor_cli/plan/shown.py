@@ -94,7 +94,7 @@ def _lines(each: Difference, dialect: Dialect, clock: Clock, usual: dict[str, st
         rows += [["runs before", texts[0]], ["runs after", texts[1]]]
     elif before or after:
         rows.append(["next runs", texts[0] if before else texts[1]])
-    yield from (f"      {line}" for line in columns(rows))
+    yield from (f"      {line}" for line in (columns(rows) if rows else ()))
 
 
 def _job(each: Difference) -> str:
