@@ -84,7 +84,7 @@ cli.params += shared_options()
 
 def main() -> NoReturn:
     """Run the command line; a closed pipe and Ctrl-C end it quietly."""
-    stdout, stderr = sys.stdout, sys.stderr
+    stdout, stderr, status = sys.stdout, sys.stderr, 0
     if isinstance(stdout, io.TextIOWrapper) and stdout.errors == "strict":
         stdout.reconfigure(errors="backslashreplace")  # a file's name must not cause a failure
     try:
@@ -94,7 +94,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         status = 130
     except OSError as error:
-        status = _unwritten(error, stdout, stderr)
+        status = _unwritten(error, stdout, stderr) or status
     except SystemExit:
         if sys.stdout is stdout:
             raise  # shell completion is done

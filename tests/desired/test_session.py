@@ -1,5 +1,6 @@
 """`crondor plan` and `crondor apply` on an embedded queue: what an administrator does with a folder of jobs."""
 
+import subprocess
 from contextlib import ExitStack
 from datetime import timezone
 from pathlib import Path
@@ -15,7 +16,7 @@ from crondor.monitor.watched import Wanted
 from crondor.schedd.protocol import Hold, Selection
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.queues import queues_of
-from tests.cli.running import NOW_EPOCH, crondor
+from tests.cli.running import NOW_EPOCH, PROGRAM, crondor, environment
 from tests.desired.conftest import Desk
 
 
@@ -210,6 +211,15 @@ def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Des
     assert (plan.status, len(plan.lines)) == (1, 2)
     (desk.folder / "a.sub").unlink()
     assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 as wanted"
+
+
+def test_a_closed_pipe_is_no_success(desk: Desk) -> None:
+    """Apply ends as its reader does, and its exit status says so."""
+    for number in range(20):
+        desk.write(f"{number}.sub", f"arguments = {'x' * 9000}")
+    run = ["bash", "-c", '"$@" | head -1; exit ${PIPESTATUS[0]}', "-", *PROGRAM, "apply", str(desk.folder)]
+    done = subprocess.run([*run, "--queue", str(desk.queue)], capture_output=True, env=environment(), check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
 
 
 def test_an_invalid_file_stops_everything(desk: Desk) -> None:

@@ -181,11 +181,13 @@ def apply(
 
 @contextmanager
 def _trouble() -> Iterator[None]:
-    """Exit with 2 for an error in this block, as diff(1) does."""
+    """Exit with 2 for an error in this block, as diff(1) does, or if its reader has left: apply has not finished."""
     try:
         yield
     except CrondorError as error:
         show(error.diagnostics)
+        raise click.exceptions.Exit(2) from None
+    except BrokenPipeError:
         raise click.exceptions.Exit(2) from None
 
 
