@@ -213,6 +213,18 @@ def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Des
     assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 as wanted"
 
 
+def test_names_with_any_character_but_a_line_end(desk: Desk) -> None:
+    """A line end would stop apply midway, since no queue can hold it."""
+    for name in ("a b", "it's", 'a"b', "a\\b", "\x1b[31m", "\udcff", "=", "x, job 1"):
+        desk.write(f"{name}.sub")
+    assert (desk.run("apply").status, desk.run("plan").status, len(desk.ads())) == (0, 0, 8)
+    desk.write("c\nd.sub")
+    desk.write("new.sub")
+    result = desk.run("apply")
+    assert (result.status, len(desk.ads())) == (2, 8)
+    assert "c\\nd.sub:1:1: error: the path has a line end in it" in result.err
+
+
 def test_a_closed_pipe_is_no_success(desk: Desk) -> None:
     """Apply ends as its reader does, and its exit status says so."""
     for number in range(20):

@@ -126,6 +126,9 @@ class _Reader:
         """Yield the wanted jobs. Raises CrondorError, UsageError if the file cannot be read."""
         clock, access_point = self._request.clock, self._access_point
         source = read_source(self.path, FileKind.SUBMIT)
+        if "\n" in f"{self._host.folder}{name}":
+            message = "the path has a line end in it, which a job's Iwd and marks cannot have"
+            raise CrondorError(Diagnostic("plan-path", message, span=source.span(0, 0), help="rename file or folder"))
         settings = CheckSettings(
             clock.now,
             clock.zone,
