@@ -23,7 +23,7 @@ EXPECTED: Final = ("CRN203", "CRN207")
 
 TO_CRONDOR: Final = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
 SETTING: Final = re.compile(
-    r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*(?P<name>[\w-]+)[ \t]*=[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?"
+    r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*(?P<name>[\w-]+)[ \t]*=[ \t]*(?P<value>(?:[^\r\n]*[^ \t\r\n])?)[ \t]*\r?"
 )
 
 
@@ -55,7 +55,7 @@ VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 """The policies, with values to write."""
 
 _CATCH_UP = re.compile(r"once[ \t]+within[ \t]+(.*)", re.IGNORECASE)
-_LENGTH = re.compile(r"(?:\d{1,9}[ \t]*[smhd]?[ \t]*)+", re.IGNORECASE | re.ASCII)
+_LENGTH = re.compile(r"(?:\d{1,9}(?!\d)(?:[ \t]*[smhd])?[ \t]*)+", re.IGNORECASE | re.ASCII)
 _PART = re.compile(r"(\d+)[ \t]*([smhd]?)", re.IGNORECASE | re.ASCII)
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _LONGEST = 366 * 86400

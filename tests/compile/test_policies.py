@@ -101,6 +101,12 @@ def test_a_bad_value_is_underlined(name: str, value: str, message: str, help_tex
     assert message in found()["CRN567"]
 
 
+@pytest.mark.parametrize("value", [f"{'1' * 200}x", f"{'1  ' * 200}x", f"1{' ' * 50_000}x"])
+def test_a_long_bad_value_is_refused_at_once(value: str) -> None:
+    """Neither digits nor blanks are tried in every grouping: each of these took minutes or longer."""
+    assert len(read_policies(Source(f"# crondor: start_deadline = {value}\n")).faults) == 1
+
+
 def test_all_faults_are_reported_at_once() -> None:
     """Twice the same line, an unknown value, and the file's own command."""
     job = f"hold = false\ncron_window = 60\n{JOB}"
