@@ -213,6 +213,18 @@ def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Des
     assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 as wanted"
 
 
+def test_a_link_to_a_folder_needs_a_name(desk: Desk, tmp_path: Path) -> None:
+    """A link to the newest release would name another plan each time, and all jobs would be there twice."""
+    desk.write("a.sub")
+    link = tmp_path / "current"
+    link.symlink_to(desk.folder)
+    refused = crondor("apply", str(link), "--queue", str(desk.queue))
+    assert (refused.status, desk.queue.exists()) == (2, False)
+    assert "is a link to a folder of another name, 'jobs': give one with --as" in refused.err
+    assert crondor("apply", str(link), "--as", "jobs", "--queue", str(desk.queue)).status == 0
+    assert desk.run("plan").status == 0
+
+
 def test_names_with_any_character_but_a_line_end(desk: Desk) -> None:
     """A line end would stop apply midway, since no queue can hold it."""
     for name in ("a b", "it's", 'a"b', "a\\b", "\x1b[31m", "\udcff", "=", "x, job 1"):

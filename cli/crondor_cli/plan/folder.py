@@ -51,6 +51,9 @@ class FolderRequest(NamedTuple):
     def plan(self) -> str:
         """The plan's name. Raises UsageError if it cannot be one."""
         name = self.name or Path(os.path.realpath(self.folder)).name
+        if not self.name and Path(os.path.abspath(self.folder)).name != name:  # one that leads elsewhere tomorrow
+            why = "jobs are known by the plan's name"
+            raise usage(f"'{self.folder}' is a link to a folder of another name, '{name}': give one with --as; {why}")
         if not _NAME(name):
             raise usage(f"'{name}' cannot be a plan's name: give one with --as, of letters, digits, and any of _.@+-")
         return name
