@@ -225,6 +225,18 @@ def test_a_link_to_a_folder_needs_a_name(desk: Desk, tmp_path: Path) -> None:
     assert desk.run("plan").status == 0
 
 
+def test_an_account_without_a_name_is_told_what_to_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container, a user may be a number alone."""
+    desk.write("a.sub")
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    result = desk.run("apply")
+    assert (result.status, "this account has no name: set LOGNAME" in result.err) == (2, True)
+    monkeypatch.setenv("LOGNAME", "carol")
+    assert (desk.run("apply").status, desk.values("Owner")) == (0, [("carol",)])
+
+
 def test_names_with_any_character_but_a_line_end(desk: Desk) -> None:
     """A line end would stop apply midway, since no queue can hold it."""
     for name in ("a b", "it's", 'a"b', "a\\b", "\x1b[31m", "\udcff", "=", "x, job 1"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 from collections.abc import Callable, Iterable, Iterator
@@ -45,7 +44,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.screen import account, show, usage
 from crondor_cli.kit.services import LockWait
 from crondor_cli.kit.tables import diagnostic_data, plural
 
@@ -210,7 +209,7 @@ def ads_of_file(file: SubmitFile, cluster: int) -> list[ClassAd]:
         message = f"{file.job_count:,} jobs are more than the {_MOST_JOBS:,} that crondor submits at once"
         raise CrondorError(Diagnostic("submit-many", message, help="queue fewer jobs"))
     ads: list[ClassAd] = []
-    owner = getpass.getuser()
+    owner = account()
     own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
     made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
     for made in made_of:

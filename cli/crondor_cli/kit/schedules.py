@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
@@ -22,7 +21,7 @@ from crondor.zones import Policy
 from crondor_cli.kit.files import check_stdin, files_of, read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, complete_zone, gathered, options_of
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import usage
+from crondor_cli.kit.screen import account, usage
 from crondor_cli.kit.tables import instant
 from crondor_cli.kit.times import find_zone, local_text
 
@@ -198,7 +197,7 @@ def host_of(access_point: AccessPoint | None, owner: str | None = None) -> Submi
     """Return the facts about the submit machine that an access point's configuration has."""
     if access_point is None:
         return SubmitHost()
-    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
+    return access_point.host(SubmitHost(user=owner or account(), folder=os.getcwd()))
 
 
 as_request = gathered("request", ScheduleRequest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import sys
@@ -538,6 +539,14 @@ def coloured(text: str) -> Visible:
     if line is not None:
         rest = together(rest[: line.start(1)], styled(line[1], colour=colour, bold=True), rest[line.end(1) :])
     return together(head[: found.start()], severity, head[found.end() :], end, rest)
+
+
+def account() -> str:
+    """Return the name of this account. Raises UsageError if it has none, as of a number alone in a container."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        raise usage("this account has no name: set LOGNAME to the name to use") from None
 
 
 def usage(message: str) -> click.UsageError:

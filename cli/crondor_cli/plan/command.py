@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,7 +25,7 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, live_of, opened, without_owner
-from crondor_cli.kit.screen import say, show, usage
+from crondor_cli.kit.screen import account, say, show, usage
 from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.plan.folder import Folder, FolderRequest, read_folder
 from crondor_cli.plan.shown import QueuePlan, plan_data, show_plan, summary
@@ -224,7 +223,7 @@ def _looked(
     """Return the differences of a queue, which is only read."""
     if asked.kind == "ads":
         told = FirstFaults()
-        chosen, context = jobs_of_plan(folder.plan, owner or getpass.getuser()), context_of(clock)
+        chosen, context = jobs_of_plan(folder.plan, owner or account()), context_of(clock)
         ads = [ad for ad in ads_in(asked.ads or "-", told.add) if chosen.holds(ad, context)]
         findings += told.listed()
         return _plan(asked, folder, ads, Terms(context, caches_cron=True, cuts_runs=running))
@@ -281,8 +280,8 @@ def _owner(schedd: Schedd) -> str:
     if isinstance(schedd, LiveSchedd):
         with suppress(ScheddError):
             name = schedd.ping("WRITE").get("MyRemoteUserName", "")
-            return name.partition("@")[0] or getpass.getuser()
-    return getpass.getuser()
+            return name.partition("@")[0] or account()
+    return account()
 
 
 def _fixed(schedd: Schedd) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import ads_of_file
 from crondor_cli.kit.schedules import host_of, read_description
-from crondor_cli.kit.screen import usage
+from crondor_cli.kit.screen import account, usage
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,99}\Z").match
 _LATER: Final = 401 * DAY  # another day, month and year
@@ -117,7 +116,7 @@ class _Reader:
         self.findings: list[Diagnostic] = []
         self._request = request
         self._access_point = access_point
-        owner, place = request.owner or getpass.getuser(), os.path.dirname(os.path.realpath(path))
+        owner, place = request.owner or account(), os.path.dirname(os.path.realpath(path))
         self._host = host_of(access_point, owner)._replace(user=owner, folder=place)
 
     def _read(self, source: Source, later: int = 0) -> SubmitFile:

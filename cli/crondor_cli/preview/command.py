@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import platform
 import sys
@@ -23,7 +22,7 @@ from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.schedules import host_of, read_description
-from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, usage
+from crondor_cli.kit.screen import SCREEN, account, emit, say, show, styled, together, usage
 from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
 
 
 def _file(path: str, cluster: int, request: PreviewRequest, access_point: AccessPoint) -> PreviewedFile:
-    owner = request.owner or getpass.getuser()
+    owner = request.owner or account()
     clock = request.clock
     source = read_source(path, FileKind.SUBMIT)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -41,7 +40,7 @@ from crondor_cli.kit.queues import (
     without_owner,
 )
 from crondor_cli.kit.schedules import read_description
-from crondor_cli.kit.screen import say, show, usage
+from crondor_cli.kit.screen import account, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cl
 
 def _read(path: str, append: tuple[str, ...], clock: Clock, surroundings: Surroundings) -> SubmitFile:
     """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
-    source, host = read_source(path, FileKind.SUBMIT), SubmitHost(user=getpass.getuser(), folder=str(Path.cwd()))
+    source, host = read_source(path, FileKind.SUBMIT), SubmitHost(user=account(), folder=str(Path.cwd()))
     return read_description(source, path, surroundings, clock.now, clock.zone, host=host, append=append)
 
 

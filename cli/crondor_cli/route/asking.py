@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import io
 import os
 import re
@@ -46,7 +45,7 @@ from crondor_cli.kit.files import FileProblem, check_stdin, files_of
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.parallel import Alone
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
-from crondor_cli.kit.screen import say, usage
+from crondor_cli.kit.screen import account, say, usage
 
 if TYPE_CHECKING:
     from crondor_cli.kit import results
@@ -141,7 +140,7 @@ class JobFiles(NamedTuple):
             zone=self.clock.zone,
         )
         findings.add(file.warnings, counts=False)
-        owner = self.job_owner or getpass.getuser()
+        owner = self.job_owner or account()
         for made in job_ads(file, in_order=True, cluster=cluster):
             yield from made.each(JobStatus=1, Owner=owner, QDate=self.clock.now)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 from collections import Counter
@@ -43,7 +42,7 @@ from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.schedules import ScheduleRequest
-from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
+from crondor_cli.kit.screen import account, echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, plural
 from crondor_cli.kit.times import ClockFace, local_text
 from crondor_cli.route.asking import judged_data, route_state_of, route_state_options, with_copies
@@ -410,9 +409,7 @@ def command(
         raise usage("give the jobs: FILES, --ads FILE or --queue PATH")
     check_stdin(*paths, *ads, *config.paths)
     end = _end(clock, until, days)
-    reading = JobSettings(
-        clock.zone, dialect or Dialect.MANUAL, policy, schedd_interval, job_owner or getpass.getuser()
-    )
+    reading = JobSettings(clock.zone, dialect or Dialect.MANUAL, policy, schedd_interval, job_owner or account())
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
     route_state = route_state_of(table, loads, throttled)

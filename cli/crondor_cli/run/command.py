@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 import re
@@ -32,7 +31,7 @@ from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, complete_zone
 from crondor_cli.kit.queues import is_there
 from crondor_cli.kit.schedules import read_description
-from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.screen import account, show, usage
 from crondor_cli.kit.typed_times import parse_time
 from crondor_cli.run.loop import Loop, view_of
 
@@ -124,7 +123,7 @@ def path_of(path: str) -> str:
 
 def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
     """Read and check a submit file for the cluster of its jobs. Raises CrondorError for an error in it."""
-    host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
+    host = SubmitHost(user=account(), folder=os.getcwd())
 
     def read(text: Source, append: Sequence[str]) -> SubmitFile:
         return read_description(text, path, surroundings.here(), clock.now, clock.zone, host=host, append=append)
