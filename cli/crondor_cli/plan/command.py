@@ -71,7 +71,8 @@ Examples:
 If a file is invalid, nothing is done. Apply may be ended at any moment, and two may run at once: the next one finishes.
 A running job is not replaced, held or removed, unless --running is given; the next apply does it.
 
-Exit status: 0 the queue is as wanted, 1 something is not done (a run to wait for, a refused job), 2 errors."""
+Exit status: 0 all is done (but removals only with --prune), 1 something is not done (a run to wait for, a refused job),
+2 errors."""
 
 
 def _folder_options(function: Callable[..., None]) -> Callable[..., None]:
