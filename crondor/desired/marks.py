@@ -62,8 +62,9 @@ class Key(NamedTuple):
     job: int
 
     def __str__(self) -> str:
-        """Return ``nightly.sub``, ``nightly.sub, job 2`` for a later job of the file."""
-        return f"{self.file}, job {self.job}" if self.job else self.file
+        """Return ``nightly.sub``, ``nightly.sub, job 2`` for a later job of the file; damaged marks have no file."""
+        file = self.file or "(no file)"
+        return f"{file}, job {self.job}" if self.job > 0 else file
 
 
 def digest(content: Mapping[str, str]) -> str:

@@ -72,6 +72,7 @@ def test_prune_asks_for_the_number(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     desk.write("a.sub")
     desk.run("apply")
     (desk.folder / "a.sub").unlink()
+    assert (desk.run("apply").status, desk.run("plan").status) == (0, 1)
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
     refused = desk.run("apply", "--prune", stdin="y\n")
     assert (refused.status, len(desk.ads())) == (2, 1)
@@ -235,6 +236,15 @@ def test_an_account_without_a_name_is_told_what_to_set(desk: Desk, monkeypatch: 
     assert (result.status, "this account has no name: set LOGNAME" in result.err) == (2, True)
     monkeypatch.setenv("LOGNAME", "carol")
     assert (desk.run("apply").status, desk.values("Owner")) == (0, [("carol",)])
+
+
+def test_damaged_marks_are_those_of_no_file(desk: Desk) -> None:
+    """Such a job is shown, and stays until it is removed with --prune."""
+    desk.write("a.sub")
+    desk.run("apply")
+    desk.run("edit", "1.0", "--set", "CrondorFile=undefined", "--set", "CrondorJob=undefined")
+    line = "  - (no file) (job 1.0): remove; the folder has no such job; only with --prune"
+    assert line in desk.run("plan").lines
 
 
 def test_names_with_any_character_but_a_line_end(desk: Desk) -> None:
