@@ -219,6 +219,7 @@ def test_a_link_to_a_folder_needs_a_name(desk: Desk, tmp_path: Path) -> None:
     desk.write("a.sub")
     link = tmp_path / "current"
     link.symlink_to(desk.folder)
+    assert desk.run("plan", "--as", "").status == 2
     refused = crondor("apply", str(link), "--queue", str(desk.queue))
     assert (refused.status, desk.queue.exists()) == (2, False)
     assert "is a link to a folder of another name, 'jobs': give one with --as" in refused.err
@@ -236,6 +237,17 @@ def test_an_account_without_a_name_is_told_what_to_set(desk: Desk, monkeypatch: 
     assert (result.status, "this account has no name: set LOGNAME" in result.err) == (2, True)
     monkeypatch.setenv("LOGNAME", "carol")
     assert (desk.run("apply").status, desk.values("Owner")) == (0, [("carol",)])
+
+
+@pytest.mark.parametrize("line", ["include : /etc/passwd", "include command : ls", "queue name from ls |"])
+def test_a_file_that_is_not_read_whole_stops_everything(desk: Desk, line: str) -> None:
+    """Otherwise its jobs in the queue would count as removed from the folder, or lose what is not known."""
+    desk.write("a.sub")
+    desk.run("apply")
+    (desk.folder / "a.sub").write_text(f"executable = /bin/date\n{line}\n", encoding="utf-8")
+    result = desk.run("apply", "--prune", "1")
+    assert (result.status, len(desk.ads()), result.err.count(" error: ")) == (2, 1, 1)
+    assert "warning: condor_submit would" not in result.err
 
 
 def test_damaged_marks_are_those_of_no_file(desk: Desk) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -49,8 +50,8 @@ class FolderRequest(NamedTuple):
     @property
     def plan(self) -> str:
         """The plan's name. Raises UsageError if it cannot be one."""
-        name = self.name or Path(os.path.realpath(self.folder)).name
-        if not self.name and Path(os.path.abspath(self.folder)).name != name:  # one that leads elsewhere tomorrow
+        name = Path(os.path.realpath(self.folder)).name if self.name is None else self.name
+        if self.name is None and Path(os.path.abspath(self.folder)).name != name:  # one that leads elsewhere tomorrow
             why = "jobs are known by the plan's name"
             raise usage(f"'{self.folder}' is a link to a folder of another name, '{name}': give one with --as; {why}")
         if not _NAME(name):
@@ -146,6 +147,10 @@ class _Reader:
         files = files_of(self.path, self._request.surroundings.allow_dirs)
         written, source = source, with_lines(source, self._read, files, clock.zone_name, clock.now)
         file = self._read(source)
+        if file.unknown:  # jobs or commands may be missing: those in the queue would be removed, or edited
+            codes = {each.code for each in file.unknown}
+            self.findings = [each for each in self.findings if each.code not in codes]
+            raise CrondorError(replace(each, severity=Severity.ERROR) for each in file.unknown)
         ads, others = ads_of_file(file, 1), ads_of_file(self._read(source, _LATER), 2)
         _check_steady(file, ads, others)
         if access_point is not None:
