@@ -284,14 +284,16 @@ def test_an_invalid_file_stops_everything(desk: Desk) -> None:
     """All faults of all files are reported at once, and no job is changed."""
     desk.write("a.sub", "cron_hour = 99")
     desk.write("b.sub", "request_memory = (")
-    desk.write("c.sub", "arguments = $(Cluster)")
+    desk.write("c.sub", "arguments = $(Cluster)", "output = $(SUBMIT_FILE).out")
     desk.write("d.sub")
     for command in ("plan", "apply"):
         result = desk.run(command)
         assert (result.status, result.out) == (2, "")
         errors = [line for line in result.err.splitlines() if " error: " in line]
-        assert [line.partition(".sub:")[0][-1] for line in errors] == ["a", "b", "c"]
-    assert "Args differs at each submission: it has the time or the cluster in it [plan-varies]" in result.err
+        assert [line.partition(".sub:")[0][-1] for line in errors] == ["a", "b", "c", "c"]
+    for name in ("Args", "Out"):
+        line = f"{name} differs at each submission: it has the time, the cluster or the file's path in it [plan-varies]"
+        assert line in result.err
     assert not desk.queue.exists()
     assert desk.run("plan", "--format", "json").data["queues"] == []
 

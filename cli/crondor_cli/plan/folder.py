@@ -151,7 +151,8 @@ class _Reader:
             codes = {each.code for each in file.unknown}
             self.findings = [each for each in self.findings if each.code not in codes]
             raise CrondorError(replace(each, severity=Severity.ERROR) for each in file.unknown)
-        ads, others = ads_of_file(file, 1), ads_of_file(self._read(source, _LATER), 2)
+        later = self._read(Source(source.text, "elsewhere.sub"), _LATER)
+        ads, others = ads_of_file(file, 1), ads_of_file(later, 2)
         _check_steady(file, ads, others)
         if access_point is not None:
             self._ask(file, access_point)
@@ -182,5 +183,8 @@ def _check_steady(file: SubmitFile, ads: list[ClassAd], others: list[ClassAd]) -
     help_text = "write the value out: a folder says what a queue has, whenever it is applied"
     if names:
         place = file.source.span(0, 0)
-        messages = (f"{name} differs at each submission: it has the time or the cluster in it" for name in names)
+        messages = (
+            f"{name} differs at each submission: it has the time, the cluster or the file's path in it"
+            for name in names
+        )
         raise CrondorError(Diagnostic("plan-varies", each, span=place, help=help_text) for each in messages)
