@@ -367,6 +367,11 @@ def test_a_plan_of_printed_ads_and_of_a_log(desk: Desk) -> None:
         result = crondor("plan", str(desk.folder), *source, "--now", "2026-11-20 18:27", stdin=text)
         why = "a schedd reads an edited CronHour only after a reconfig"
         assert result.lines[0] == f"-/+ a.sub (job 1.0): replace; {why}"
+        assert "plan-history" not in result.err
+        desk.write("b.sub")  # it may have run
+        added = crondor("plan", str(desk.folder), *source, "--now", "2026-11-20 18:27", stdin=text)
+        assert "note: the history is unknown, so that jobs may be submitted that have run: " in added.err
+        (desk.folder / "b.sub").unlink()
 
 
 def test_the_access_point_is_asked(desk: Desk, tmp_path: Path) -> None:

@@ -227,7 +227,10 @@ def _looked(
         chosen, context = jobs_of_plan(folder.plan, owner or account()), context_of(clock)
         ads = [ad for ad in ads_in(asked.ads or "-", told.add) if chosen.holds(ad, context)]
         findings += told.listed()
-        return _plan(asked, folder, ads, Terms(context, caches_cron=True, cuts_runs=running))
+        plan = _plan(asked, folder, ads, Terms(context, caches_cron=True, cuts_runs=running))
+        if any(each.action is Action.SUBMIT for each in plan.differences):
+            findings.append(_without_history(Severity.NOTE, "ads of a queue have none"))
+        return plan
     with opened(asked, clock) as schedd:
         if schedd is None:
             return _plan(asked, folder, [], Terms(context_of(clock)))
@@ -263,13 +266,16 @@ def _compared(
         return plan
     try:  # one that has run, and one that somebody has removed, are known from the history alone
         left = schedd.history(jobs_of_plan(folder.plan, owner), _LEFT)
-    except NotOffered:
-        return plan
     except ScheddError as error:
-        message = f"the history is unknown, so that jobs may be submitted that have run: {error.diagnostics[0].message}"
-        findings.append(Diagnostic("plan-history", message, Severity.WARNING))
+        severity = Severity.NOTE if isinstance(error, NotOffered) else Severity.WARNING
+        findings.append(_without_history(severity, error.diagnostics[0].message))
         return plan
     return _plan(asked, folder, ads, terms._replace(left=tuple(left)))
+
+
+def _without_history(severity: Severity, why: str) -> Diagnostic:
+    message = f"the history is unknown, so that jobs may be submitted that have run: {why}"
+    return Diagnostic("plan-history", message, severity)
 
 
 def _open(asked: QueueOptions, clock: Clock) -> EmbeddedSchedd | LiveSchedd:
