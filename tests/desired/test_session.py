@@ -307,8 +307,10 @@ def test_a_schedule_in_words_is_compiled(desk: Desk) -> None:
     desk.run("apply")
     assert desk.values("CronMinute", "CronHour", "CronDayOfWeek")[0][:2] == ("0", "18")
     assert desk.run("plan", "--now", "2026-12-31 12:00").status == 0
-    (desk.folder / "a.sub").write_text("# crondor: schedule = someday\nexecutable = /bin/date\nqueue\n")
-    assert desk.run("plan").status == 2
+    for line in ("schedule = someday", "schedule = daily at 06:00\n# crondor: overlap = queu"):
+        (desk.folder / "a.sub").write_text(f"# crondor: {line}\nexecutable = /bin/date\nqueue\n")
+        result = desk.run("plan")
+        assert (result.status, result.err.count(" error: "), result.err.count(" warning: ")) == (2, 1, 0)
 
 
 def test_a_killed_submission_is_finished(desk: Desk) -> None:

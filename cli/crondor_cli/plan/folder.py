@@ -101,7 +101,13 @@ def read_folder(request: FolderRequest) -> Folder:
     if not paths:
         message = f"there is no {KINDS} in '{folder}': no job is wanted"
         found.findings.append(Diagnostic("plan-empty", message, Severity.WARNING))
-    return found._replace(findings=list(dict.fromkeys(found.findings)))
+    errors = {(each.message, each.span) for each in found.findings if each.severity is Severity.ERROR}
+    once = (  # what only warns in a check may be an error here
+        each
+        for each in dict.fromkeys(found.findings)
+        if each.severity is Severity.ERROR or (each.message, each.span) not in errors
+    )
+    return found._replace(findings=list(once))
 
 
 def plain_content() -> dict[str, str]:
@@ -148,8 +154,6 @@ class _Reader:
         written, source = source, with_lines(source, self._read, files, clock.zone_name, clock.now)
         file = self._read(source)
         if file.unknown:  # jobs or commands may be missing: those in the queue would be removed, or edited
-            codes = {each.code for each in file.unknown}
-            self.findings = [each for each in self.findings if each.code not in codes]
             raise CrondorError(replace(each, severity=Severity.ERROR) for each in file.unknown)
         later = self._read(Source(source.text, "elsewhere.sub"), _LATER)
         ads, others = ads_of_file(file, 1), ads_of_file(later, 2)
