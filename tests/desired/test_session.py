@@ -26,8 +26,8 @@ def test_from_an_empty_folder_to_three_jobs_and_back(desk: Desk) -> None:
     for hour in (1, 2, 3):
         desk.write(f"job{hour}.sub", f"cron_hour = {hour}")
     plan = desk.run("plan")
-    assert (plan.status, plan.lines[-1]) == (1, "Plan: 3 to submit; 0 as wanted")
-    assert desk.run("apply").lines[-1] == "Done: 3 submitted; 0 as wanted"
+    assert (plan.status, plan.lines[-1]) == (1, "Plan: 3 to submit; 0 unchanged")
+    assert desk.run("apply").lines[-1] == "Done: 3 submitted; 0 unchanged"
     assert desk.run("apply").out == "Nothing to do: 3 jobs as wanted\n"
     assert desk.run("plan").status == 0
 
@@ -45,14 +45,14 @@ def test_from_an_empty_folder_to_three_jobs_and_back(desk: Desk) -> None:
     assert desk.values("ClusterId", "CronHour", "DeferralTime")[1] == (2, "12", 1795258800)
 
     (desk.folder / "job3.sub").unlink()
-    assert desk.run("plan").lines[-1] == "Plan: 1 to remove with --prune; 2 as wanted"
+    assert desk.run("plan").lines[-1] == "Plan: 1 to remove with --prune; 2 unchanged"
     assert desk.run("apply").status == 0
     refused = desk.run("apply", "--prune", "2")
     assert refused.status == 2
     assert "--prune 2: the folder lacks 1 job of the queue; nothing was done" in refused.err
     assert "--prune asks at a terminal; here write --prune 1" in desk.run("apply", "--prune").err
     assert len(desk.ads()) == 3
-    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 2 as wanted"
+    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 2 unchanged"
 
     desk.run("edit", "1.0", "--set", "JobPrio=7")
     desk.run("hold", "2.0")
@@ -77,7 +77,7 @@ def test_prune_asks_for_the_number(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     refused = desk.run("apply", "--prune", stdin="y\n")
     assert (refused.status, len(desk.ads())) == (2, 1)
     assert "1 job will be removed, which the folder lacks. Type 1 to confirm: " in refused.err
-    assert desk.run("apply", "--prune", stdin="1\n").lines[-1] == "Done: 1 removed; 0 as wanted"
+    assert desk.run("apply", "--prune", stdin="1\n").lines[-1] == "Done: 1 removed; 0 unchanged"
 
 
 def test_a_difference_of_the_folder_is_no_drift(desk: Desk) -> None:
@@ -117,7 +117,7 @@ def test_a_run_is_not_cut_off(desk: Desk) -> None:
     (desk.folder / "b.sub").unlink()
     assert desk.run("plan").out.count("waits until its run ends") == 2
     waits = desk.run("apply", "--prune", "1")
-    assert (waits.status, waits.lines[-1]) == (1, "Done: 2 waiting for the end of a run; 0 as wanted")
+    assert (waits.status, waits.lines[-1]) == (1, "Done: 2 waiting for the end of a run; 0 unchanged")
     assert [ad.python("ClusterId") for ad in desk.ads()] == [1, 2]
     with desk.schedd() as schedd:
         schedd.write(JobId(1, 0), {"DeferralTime": 1795199999})
@@ -133,7 +133,7 @@ def test_jobs_of_others_are_not_touched(desk: Desk) -> None:
     desk.run("apply", "--as", "other")
     desk.run("apply")
     desk.write("a.sub", "priority = 5")
-    assert desk.run("apply").lines[-1] == "Done: 1 edited; 0 as wanted"
+    assert desk.run("apply").lines[-1] == "Done: 1 edited; 0 unchanged"
     assert desk.values("JobPrio") == [(0,), (0,), (5,)]
     (desk.folder / "a.sub").unlink()
     assert desk.run("apply", "--prune", "1").status == 0
@@ -184,7 +184,7 @@ def test_a_job_that_has_run_is_not_submitted_again(desk: Desk) -> None:
     plan = desk.run("plan")
     assert (plan.status, plan.lines[0].strip()) == (0, "a.sub: job 1.0 has run, and does not stay in the queue")
     desk.write("a.sub", "on_exit_remove = true", "arguments = again")
-    assert desk.run("apply").lines[-1] == "Done: 1 submitted; 0 as wanted"
+    assert desk.run("apply").lines[-1] == "Done: 1 submitted; 0 unchanged"
 
 
 def test_a_job_that_is_there_twice_is_removed_once(desk: Desk) -> None:
@@ -211,7 +211,7 @@ def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Des
     plan = desk.run("plan")
     assert (plan.status, len(plan.lines)) == (1, 2)
     (desk.folder / "a.sub").unlink()
-    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 as wanted"
+    assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 unchanged"
 
 
 def test_a_link_to_a_folder_needs_a_name(desk: Desk, tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_a_plan_of_another_user(desk: Desk) -> None:
     """As for the ads that an administrator prints."""
     desk.write("a.sub")
     desk.run("apply")
-    assert desk.run("plan", "--owner", "alice").lines[-1] == "Plan: 1 to submit; 0 as wanted"
+    assert desk.run("plan", "--owner", "alice").lines[-1] == "Plan: 1 to submit; 0 unchanged"
 
 
 def test_the_monitor_sees_what_was_done_by_hand(desk: Desk) -> None:

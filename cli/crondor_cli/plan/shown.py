@@ -141,7 +141,7 @@ def summary(plan: QueuePlan, *, is_done: bool = False) -> str:
     parts += [f"{found[what]:,} {words}" for what, words in late if found[what]]
     if not parts:
         return f"Nothing to do: {plural(found[Action.NOTHING], 'job')} as wanted"
-    return f"{'Done' if is_done else 'Plan'}: {', '.join(parts)}; {found[Action.NOTHING]:,} as wanted"
+    return f"{'Done' if is_done else 'Plan'}: {', '.join(parts)}; {found[Action.NOTHING]:,} unchanged"
 
 
 def _counted(plan: QueuePlan) -> Counter[Action | str]:
