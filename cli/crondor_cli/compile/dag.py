@@ -46,7 +46,8 @@ class DagRequest(NamedTuple):
     def name(self) -> str:
         """The name of the submit file without its suffix. Raises UsageError if no submit file can have it."""
         name, suffix = os.path.splitext(os.path.basename(self.out or self.path))
-        if [name] != name.strip().splitlines() or (self.out is not None and suffix in {"", ".sh", ".dag"}):
+        is_plain = name == name.strip() and name and not {*name} & {*"\r\n"}
+        if not is_plain or (self.out is not None and suffix in {"", ".sh", ".dag"}):
             raise usage(f"'{printable(self.out or self.path)}' cannot be the submit file: --write a name like week.sub")
         return name
 
