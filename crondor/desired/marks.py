@@ -20,6 +20,8 @@ from crondor.spec import FIELDS
 
 PLAN: Final = "CrondorPlan"
 """The attribute with the name of the plan."""
+FOLDER: Final = "CrondorFolder"
+"""The attribute with the path of the folder, by which another folder of the same name is noticed."""
 FILE: Final = "CrondorFile"
 """The attribute with the path of the submit file within the folder."""
 JOB: Final = "CrondorJob"
@@ -46,7 +48,7 @@ _UNTRACKED: Final = frozenset(
     (
         *FIXED,
         *map(lower, SECURE.split()),
-        *map(lower, (PLAN, FILE, JOB, DIGEST, NAMES)),
+        *map(lower, (PLAN, FOLDER, FILE, JOB, DIGEST, NAMES)),
         *("owner", "user", "qdate", "jobsubmitfile", "jobstatus", "enteredcurrentstatus", "scheddinterval"),
         *("holdreason", "holdreasoncode", "holdreasonsubcode", "imagesize", "executablesize", "diskusage"),
     )
@@ -90,11 +92,11 @@ def text_of(ad: ClassAd, name: str) -> str | None:
     return None if text == "undefined" else text
 
 
-def marked(ad: ClassAd, plan: str, key: Key) -> ClassAd:
+def marked(ad: ClassAd, plan: str, key: Key, folder: str = "") -> ClassAd:
     """Return a copy of the ad of a file's job, with its marks."""
     made, content = ad.copy(), content_of(ad)
-    values = {PLAN: plan, FILE: key.file, JOB: key.job, DIGEST: digest(content), NAMES: names_text(content, content)}
-    for name, value in values.items():
+    values = {PLAN: plan, FOLDER: folder, FILE: key.file, JOB: key.job, DIGEST: digest(content)}
+    for name, value in {**values, NAMES: names_text(content, content)}.items():
         made.set(name, value)
     return made
 

@@ -214,6 +214,23 @@ def test_a_job_without_a_schedule_may_differ_in_nothing_but_its_status(desk: Des
     assert desk.run("apply", "--prune", "1").lines[-1] == "Done: 1 removed; 0 unchanged"
 
 
+def test_another_folder_of_the_same_name_is_not_taken_for_it(desk: Desk, tmp_path: Path) -> None:
+    """Its jobs would be edited and removed; whoever gives the name says that the one takes the place of the other."""
+    desk.write("a.sub", "cron_hour = 1")
+    assert desk.run("apply").status == 0
+    before = desk.ads()
+    desk.folder = tmp_path / "elsewhere" / "jobs"
+    desk.folder.mkdir(parents=True)
+    desk.write("a.sub", "cron_hour = 2")
+    for command in ("plan", "apply"):
+        refused = desk.run(command)
+        assert refused.status == 2
+        assert f"the queue has jobs of the plan jobs from another folder, {tmp_path / 'jobs'}" in refused.err
+        assert "--as jobs" in refused.err
+    assert desk.ads() == before
+    assert desk.run("apply", "--as", "jobs").lines[-1] == "Done: 1 edited; 0 unchanged"
+
+
 def test_a_link_to_a_folder_needs_a_name(desk: Desk, tmp_path: Path) -> None:
     """A link to the newest release would name another plan each time, and all jobs would be there twice."""
     desk.write("a.sub")

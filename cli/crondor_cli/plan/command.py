@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,8 +15,9 @@ from crondor.classad import lower
 from crondor.classad.ad import ClassAd
 from crondor.desired.applying import Applied, Applying, recalculate
 from crondor.desired.differences import FIXED, Action, Difference, Terms, differences
-from crondor.desired.marks import DIGEST, FILE, JOB, NAMES, jobs_of_plan
+from crondor.desired.marks import DIGEST, FILE, FOLDER, JOB, NAMES, jobs_of_plan
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.job.attributes import string
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import NotOffered, Refused, Schedd, ScheddError
@@ -240,6 +242,12 @@ def _looked(
 
 
 def _plan(asked: QueueOptions, folder: Folder, ads: list[ClassAd], terms: Terms) -> QueuePlan:
+    here = os.path.realpath(folder.path)
+    others = sorted({path for ad in ads if (path := string(ad, FOLDER)) and path != here})
+    if others and not folder.is_named:
+        message = f"the queue has jobs of the plan {folder.plan} from another folder, {others[0]}"
+        hint = f"if this folder takes its place, write --as {folder.plan}, and otherwise --as with another name"
+        raise CrondorError(Diagnostic("plan-folder", message, help=hint))
     wanted = folder.wanted
     if asked.kind == "live":
         wanted = [each._replace(ad=without_owner(each.ad)) for each in wanted]

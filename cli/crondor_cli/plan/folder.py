@@ -60,10 +60,14 @@ class FolderRequest(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """The folder, the plan's name, its jobs in the order of their files, the number of files, and the findings."""
+    """The folder, the plan's name, its jobs in the order of their files, the number of files, and the findings.
+
+    ``is_named``: the name was given, and is not that of the folder.
+    """
 
     path: str
     plan: str
+    is_named: bool
     wanted: list[Wanted]
     files: int
     findings: list[Diagnostic]
@@ -86,7 +90,7 @@ def read_folder(request: FolderRequest) -> Folder:
     if request.pool_config is not None:
         access_point = read_pool(request.pool_config, request.surroundings.allow_dirs, request.clock, request.target)
     paths = list(inside_of(below(folder)))
-    found = Folder(folder, plan, [], len(paths), [])
+    found = Folder(folder, plan, request.name is not None, [], len(paths), [])
     for path in PROGRESS.counted(paths, "reading", "files"):
         reader = _Reader(path, request, access_point)
         try:
@@ -162,8 +166,8 @@ class _Reader:
             self._ask(file, access_point)
         spans = [group.queue for group in self._read(written).groups(()) for _ in range(group.count)]
         for number, ad in enumerate(ads):
-            key = Key(name, number)
-            yield Wanted(key, marked(ad, plan, key), spans[number] if number < len(spans) else None)
+            made = marked(ad, plan, Key(name, number), os.path.realpath(self._request.folder))
+            yield Wanted(Key(name, number), made, spans[number] if number < len(spans) else None)
 
     def _ask(self, file: SubmitFile, access_point: AccessPoint) -> None:
         """Add what the access point's transforms change; check has said what it refuses."""
