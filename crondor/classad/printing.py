@@ -271,9 +271,10 @@ class _Printed(dict["Code | str", str]):
         return found
 
     def _new(self, text: str) -> str:
-        known = printed(text)
+        tree = literal(text)
+        known = printed(text) if tree is None else None
         if known is None:
-            return self._print(literal(text) or code_tree(text))
+            return self._print(tree or code_tree(text))
         if self.form is Format.NEW:
             return known
         return _xml_expression(known) if self.form is Format.XML else _json_expression(known)

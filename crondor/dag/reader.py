@@ -113,7 +113,10 @@ class Dag:
         return self.sources[0]
 
 
-def read_dag(source: Source, files: Files | None = None, limits: DagLimits = DagLimits()) -> Dag:  # noqa: B008
+_USUAL: Final = DagLimits()
+
+
+def read_dag(source: Source, files: Files | None = None, limits: DagLimits = _USUAL) -> Dag:
     """Read a DAG file like DAGMan 25.14; splices and included files only from ``files``.
 
     Relative names are in the folder ``files.base``: that of the DAG file, as with condor_submit_dag -usedagdir, or if

@@ -107,9 +107,7 @@ def print_compiled(
 ) -> None:
     """Print the compiled schedule; with the files of --dag, the first of them in place of the lines."""
     show(schedule.warnings)
-    made = "\n".join(submit_lines(schedule, compiled))
-    for text in list((files or {}).values())[:1]:
-        made = text.rstrip("\n")
+    made = next(iter(files.values())).rstrip("\n") if files else "\n".join(submit_lines(schedule, compiled))
     if form == "json":
         echo_json({**_data(schedule, compiled, clock, count), "files": files})
     elif form == "submit":

@@ -78,7 +78,7 @@ def show_plan(plan: QueuePlan, clock: Clock) -> None:
 
 def _lines(each: Difference, dialect: Dialect, clock: Clock, usual: dict[str, str]) -> Iterator[str]:
     mark, colour = _MARKS[each.action]
-    words = [f"{each.action.value}"]
+    words = [each.action.value]
     words += [f"{' and '.join(each.drift)} by hand"] if each.drift else []
     words += [printable(each.why)] if each.why else []
     words += ["only with --prune"] if each.is_orphan else []
