@@ -82,7 +82,7 @@ def test_every_key_has_a_description_and_no_other_is_allowed(name: str) -> None:
 def test_the_list_has_a_line_for_each() -> None:
     """Its name, and what the document is."""
     listed = crondor("config", "schema")
-    assert [line.split()[0] for line in listed.lines] == list(results())
+    assert [line.split()[0] for line in listed.lines] == [*results(), "crondor.toml"]
     assert "queue-guard        One line each: a pass" in listed.lines
     assert max(map(len, listed.lines)) <= 80
 
@@ -115,7 +115,12 @@ def test_an_unknown_name_is_refused_with_the_nearest(words: list[str], hint: str
 
 @pytest.mark.parametrize(
     ("before", "begun", "wanted"),
-    [([], "ne", ["next"]), ([], "queue-g", ["queue-guard"]), (["hook"], "", ["daemon-cron", "run"])],
+    [
+        ([], "ne", ["next"]),
+        ([], "cr", ["crondor.toml"]),
+        ([], "queue-g", ["queue-guard"]),
+        (["hook"], "", ["daemon-cron", "run"]),
+    ],
 )
 def test_names_are_completed(before: list[str], begun: str, wanted: list[str]) -> None:
     """The second word of a command, too."""
