@@ -88,8 +88,6 @@ _TOO_DEEP: Final = "nested deeper than HTCondor reads (165 parentheses, lists or
 class _Parser:
     """Reads tokens at position ``at``; ``depth`` counts as in HTCondor's parser."""
 
-    __slots__ = ("at", "ends", "kinds", "source", "starts", "values")
-
     def __init__(self, tokens: Tokens) -> None:
         self.source = tokens.source
         self.kinds = tokens.kinds

@@ -51,8 +51,6 @@ class Frame:
     each value.
     """
 
-    __slots__ = ("_blank", "_common", "_get", "_known", "_last", "_others", "_price", "_printed", "_some", "_waits")
-
     def __init__(
         self, get: Getter, blank: list[str], some: Callable[[Sequence[int]], Getter], printed: Mapping[Code | str, str]
     ) -> None:

@@ -27,8 +27,6 @@ from crondor.classad.tree import (
 class _Text:
     """The expression itself (``free``) or an attribute it leads to, and the ad in which its names are looked up."""
 
-    __slots__ = ("free", "place")
-
     def __init__(self, place: AdValue, *, free: bool) -> None:
         self.place = place
         self.free = free

@@ -80,8 +80,6 @@ def _library() -> Any:  # noqa: ANN401 - it ships no types
 class Regex:
     """An expression whose searches are charged for their possible cost. ``groups`` is the number of its groups."""
 
-    __slots__ = ("_flags", "_known", "_pattern", "_verbs", "groups")
-
     def __init__(self, pattern: bytes, flags: int, groups: int) -> None:
         verbs = _VERBS.match(pattern)
         self._verbs = verbs[0] if verbs else b""

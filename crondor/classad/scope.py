@@ -137,8 +137,6 @@ class Effort(Protocol):
 class Allowance:
     """An effort of so many steps."""
 
-    __slots__ = ("left",)
-
     def __init__(self, steps: int) -> None:
         self.left = steps
 

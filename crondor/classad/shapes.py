@@ -43,8 +43,6 @@ class Shape:
     ``compact`` is None for a constant, list or ad, and if the shape has reals, which that form prints differently.
     """
 
-    __slots__ = ("_compact", "_kinds", "_old", "_pieces")
-
     def __init__(
         self, pieces: tuple[str, ...], kinds: str, old: tuple[str, ...], compact: tuple[str, ...] | None
     ) -> None:

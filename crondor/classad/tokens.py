@@ -73,8 +73,6 @@ class Tokens:
     message: a reader of the beginning of a text never reaches it.
     """
 
-    __slots__ = ("ends", "kinds", "source", "starts", "values")
-
     def __init__(self, source: Source, *, old: bool = False) -> None:
         """Read all tokens. Raises ClassAdSyntaxError: too long, too many tokens, a NUL or a lone surrogate."""
         self.source = source

@@ -86,8 +86,6 @@ class Word(NamedTuple):
 class Words:
     """The words of a line, one after the other (DagLexer)."""
 
-    __slots__ = ("at", "text")
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

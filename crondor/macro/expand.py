@@ -52,8 +52,6 @@ class Scanner:
     It remembers what it has read looking for a closing parenthesis, so that the total cost is linear in the text.
     """
 
-    __slots__ = ("_close", "_closed", "_ends", "text")
-
     def __init__(self, text: str) -> None:
         self.text = text
         self._closed, self._close = 0, -1  # no parenthesis closes between the two, except at the second
@@ -206,8 +204,6 @@ class _Rules(NamedTuple):
 
 class _Chain:
     """A macro being expanded, and the one whose text contains it."""
-
-    __slots__ = ("depth", "name", "outer")
 
     def __init__(self, name: str, outer: _Chain | None) -> None:
         self.name = name

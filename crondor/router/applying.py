@@ -134,8 +134,6 @@ def apply_route(
 class _Applying:
     """One application of a route."""
 
-    __slots__ = ("applied", "context", "facts", "faithful", "found", "route", "source", "steps", "table", "watch")
-
     def __init__(
         self,
         table: RoutingTable,

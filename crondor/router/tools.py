@@ -28,8 +28,6 @@ from crondor.schedd.protocol import Selection, read_constraint
 class AdValues:
     """Reads attributes of one ad, in one context."""
 
-    __slots__ = ("_context", "ad")
-
     def __init__(self, ad: ClassAd, context: Context) -> None:
         self.ad = ad
         self._context = context

@@ -193,8 +193,6 @@ class Table:
     A queue statement keeps its version, not a copy, so that a million queue statements are cheap.
     """
 
-    __slots__ = ("_assigned", "_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
-
     def __init__(self, source: Source) -> None:
         """Start empty; ``source`` is the submit file itself, not an included one."""
         self.source = source

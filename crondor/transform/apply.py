@@ -50,7 +50,6 @@ PREFIX = "xform."
 class RunnableLine:
     """A line that can be run, at its place in the rules."""
 
-    __slots__ = ("is_command", "line")
     is_condition = False  # an if, elif, else or endif, which is always processed
 
     def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:

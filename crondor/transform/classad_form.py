@@ -73,8 +73,6 @@ class Segment(NamedTuple):
 class Placed:
     """The text of some segments in a row."""
 
-    __slots__ = ("_segments", "_starts", "text")
-
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = tuple(each for each in segments if each.text) or tuple(segments[:1]) or (Segment(""),)
         self._starts = [0, *accumulate(len(each.text) for each in self._segments[:-1])]
@@ -334,8 +332,6 @@ def bounded() -> Context:
 
 class EntryAttributes:
     """The attributes of one ad as written, each with the place of its expression."""
-
-    __slots__ = ("codes", "names", "places")
 
     def __init__(self, ad: Ad | None, placed: Placed) -> None:
         self.codes: dict[str, Code | str] = {}

@@ -27,8 +27,6 @@ _Piece = tuple[str, str, str]
 class MacroTemplate:
     """A text with its macros; ``text`` is the text itself, ``is_plain``: it has none."""
 
-    __slots__ = ("_end", "_pieces", "is_plain", "text")
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.is_plain = "$" not in text
@@ -148,8 +146,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class LineFault(RunnableLine):
     """A line that HTCondor refuses when it reaches it."""
 
-    __slots__ = ("_made", "_make")
-
     def __init__(self, line: LogicalLine, make: Callable[[], Diagnostic], *, is_command: bool = False) -> None:
         """Keep the function that makes the reason: of thousands of faults most are never shown."""
         super().__init__(line, is_command=is_command)
@@ -173,8 +169,6 @@ class LineFault(RunnableLine):
 class LateFault(LineFault):
     """A line that HTCondor accepts on loading, and refuses when an ad reaches it."""
 
-    __slots__ = ()
-
     def check(self, _run: TransformRun) -> int | None:
         """Accept it."""
         return None
@@ -183,8 +177,6 @@ class LateFault(LineFault):
 class Nothing(RunnableLine):
     """A line without effect."""
 
-    __slots__ = ()
-
     def run(self, _run: TransformRun) -> int | None:
         """Do nothing."""
         return None
@@ -192,8 +184,6 @@ class Nothing(RunnableLine):
 
 class NamedCommand(RunnableLine):
     """A command with an attribute's name, and the text after it."""
-
-    __slots__ = ("key", "keyword", "name", "rest", "words")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the keyword and the first argument; ``rest`` has macros."""
@@ -216,8 +206,6 @@ class NamedCommand(RunnableLine):
 
 class Set(NamedCommand):
     """SET and DEFAULT: store an expression as written."""
-
-    __slots__ = ("_keeps", "fixed")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         super().__init__(line, words, name, rest)
@@ -250,8 +238,6 @@ class Set(NamedCommand):
 class _Eval(NamedCommand):
     """A command with an expression to evaluate."""
 
-    __slots__ = ("evaluated",)
-
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         super().__init__(line, words, name, rest)
         self.evaluated = evaluation(rest) if self.rest.is_plain else None
@@ -277,8 +263,6 @@ class _Eval(NamedCommand):
 class EvalSet(_Eval):
     """EVALSET: store the value of an expression."""
 
-    __slots__ = ()
-
     def keep(self, run: TransformRun, value: Value) -> None:
         """Store it."""
         self._store(run, stored(value))
@@ -288,8 +272,6 @@ class EvalSet(_Eval):
 
 class EvalMacro(_Eval):
     """EVALMACRO: give a macro the value of an expression."""
-
-    __slots__ = ()
 
     def keep(self, run: TransformRun, value: Value) -> None:
         """Define it."""
@@ -305,8 +287,6 @@ _NO_VALUE = "it is not an expression, or HTCondor finds no value for it: nothing
 class Delete(NamedCommand):
     """DELETE of one attribute."""
 
-    __slots__ = ()
-
     def run(self, run: TransformRun) -> int | None:
         """Delete it."""
         if run.steps is not None:
@@ -317,8 +297,6 @@ class Delete(NamedCommand):
 
 class Move(NamedCommand):
     """COPY and RENAME of one attribute."""
-
-    __slots__ = ("new",)
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         super().__init__(line, words, name, rest)
@@ -369,8 +347,6 @@ _DOUBLED = "a pattern that matches its own results doubles them: make it match l
 
 class ByPattern(NamedCommand):
     """COPY, RENAME and DELETE of all attributes that a regular expression matches; ``name`` is the expression."""
-
-    __slots__ = ("_compiled", "_found", "options")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], found: Pattern, rest: str) -> None:
         super().__init__(line, words, found.text, rest)

@@ -121,22 +121,6 @@ class Transform(Made):
     ``reached`` is the number of commands that this check reached before the first fault.
     """
 
-    __slots__ = (
-        "_asks",
-        "_is_straight",
-        "_iteration",
-        "_made",
-        "_plans",
-        "_statements",
-        "faults",
-        "name",
-        "reached",
-        "requirements",
-        "source",
-        "universe",
-        "warnings",
-    )
-
     def __init__(self, program: TransformProgram, facts: TransformFacts) -> None:
         """Compile; use ``parse`` instead."""
         self._made = program, facts
@@ -199,10 +183,8 @@ class Transform(Made):
     def once(self) -> Transform:
         """Return the transform without its TRANSFORM."""
         program, facts = self._made
-        other = {"_made": (program._replace(iteration=None), facts), "_iteration": None}
         made = Transform.__new__(Transform)
-        for name in self.__slots__:
-            setattr(made, name, other[name] if name in other else getattr(self, name))
+        vars(made).update(vars(self), _made=(program._replace(iteration=None), facts), _iteration=None)
         return made
 
     def __repr__(self) -> str:

@@ -76,8 +76,6 @@ def why_not(text: str, *, old: bool = True, open_choice: bool = False) -> Diagno
 class Evaluation:
     """An expression evaluated in many similar ads, cached by literal attributes if these alone decide its value."""
 
-    __slots__ = ("_code", "_known", "_names")
-
     def __init__(self, code: Code | None) -> None:
         """Take an expression, None for an invalid text."""
         self._code = code

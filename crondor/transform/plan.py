@@ -42,8 +42,6 @@ class NamePlan:
     A step is a dict of expressions to set, or a function of a run and the expressions of its ad.
     """
 
-    __slots__ = ("_before", "_copied", "_defined", "_filled", "_fixed", "_names", "_shared", "_steps", "after", "trust")
-
     def __init__(self, names: dict[str, str]) -> None:
         self._before = self._shared = names  # kept, so that its id is not reused
         self._names = names.copy()
@@ -247,8 +245,6 @@ def _evalmacro(key: str, known: Evaluation | None, command: NamedCommand) -> _St
 
 class Plans:
     """The plans of a transform without conditions, made when the same names occur for the second time."""
-
-    __slots__ = ("_known", "_statements")
 
     def __init__(self, statements: Sequence[RunnableLine]) -> None:
         self._statements = statements

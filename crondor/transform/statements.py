@@ -34,7 +34,6 @@ _FORBIDDEN = {
 class Condition(RunnableLine):
     """An if, elif, else or endif."""
 
-    __slots__ = ("keyword", "text")
     is_condition = True
 
     def __init__(self, line: LogicalLine, keyword: str) -> None:
@@ -53,8 +52,6 @@ class Condition(RunnableLine):
 class Hidden(RunnableLine):
     """A line after a colon, which only counts inside a conditional."""
 
-    __slots__ = ("inside", "outside")
-
     def __init__(self, line: LogicalLine) -> None:
         super().__init__(line)
         self.inside = _behind_colon(line)
@@ -67,8 +64,6 @@ class Hidden(RunnableLine):
 
 class Assignment(RunnableLine):
     """``name = text``, ``name += text``, and ``+name = text`` for MY.name."""
-
-    __slots__ = ("_parts", "key", "text")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
         super().__init__(line)
@@ -112,8 +107,6 @@ class Assignment(RunnableLine):
 class Heredoc(RunnableLine):
     """``name @=tag``: the value is the lines up to one that is ``@tag``."""
 
-    __slots__ = ("_body", "_parts", "tag")
-
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
         super().__init__(line)
         self._parts = parts
@@ -142,8 +135,6 @@ class Heredoc(RunnableLine):
 
 class Said(RunnableLine):
     """``error : text`` and ``warning : text``."""
-
-    __slots__ = ("_at", "_is_error")
 
     def __init__(self, line: LogicalLine, at: int, *, is_error: bool) -> None:
         super().__init__(line)

@@ -74,8 +74,6 @@ def read_json(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
 class _Reader:
     """Reads one object; lists and objects inside become text without recursion."""
 
-    __slots__ = ("at", "daemon", "mode", "piece", "start", "text", "tokens")
-
     def __init__(self, piece: Piece, mode: ReadMode) -> None:
         check_characters(piece)
         self.piece = piece

@@ -104,8 +104,6 @@ def _beginning(line: str) -> str:
 class _SameNames:
     """The ads with the same names in the same order that were read line by line since the last template."""
 
-    __slots__ = ("_last", "_patterns", "_price", "_seen", "_template", "_waits", "names")
-
     def __init__(self, names: dict[str, str], size: int) -> None:
         self.names = names  # kept so that its id is not reused
         self._price = self._waits = max(_LEAST, size // _PART)
@@ -151,8 +149,6 @@ _NOTHING: Final[_Ad] = (), (), {}, ()
 
 class Alike:
     """The templates of one text, made of ads that were read line by line."""
-
-    __slots__ = ("_by_names", "_first", "_known", "_templates")
 
     def __init__(self, known: Mapping[str, tuple[str, Code | str]]) -> None:
         """Start without templates; ``known`` has the name and the expression of a line."""
@@ -479,8 +475,6 @@ _PARTS_ALIKE: Final = {
 
 class _Reading:
     """One ad being read line by line."""
-
-    __slots__ = ("codes", "faults", "names", "place")
 
     def __init__(self, place: Place) -> None:
         self.place = place

@@ -117,8 +117,6 @@ class Feed:
     ``plain``: the buffer has neither carriage returns nor banners; ``is_part``: the text is part of a longer one.
     """
 
-    __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "is_part", "line", "name", "plain")
-
     def __init__(self, text: Text, name: str, line: int | None = None) -> None:
         self.name = name
         self.buffer = ""

@@ -51,8 +51,6 @@ _ESCAPED_OR_QUOTE: Final = re.compile(r'\\[\s\S]|"|\\\Z')
 class _Element:
     """An open element: its name, its attribute, its texts and the values inside it."""
 
-    __slots__ = ("name", "tag", "texts", "values")
-
     def __init__(self, tag: str, name: str) -> None:
         self.tag = tag
         self.name = name

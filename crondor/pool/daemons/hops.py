@@ -145,8 +145,6 @@ _RUNNING: Final = int(JobStatus.RUNNING)
 class _Unwritten:
     """The effect of some runs that is not in the job's ad yet."""
 
-    __slots__ = ("_core", "_first", "_job", "_last", "_runs", "_told", "rejected", "time")
-
     def __init__(self, core: Core, job: PoolJob) -> None:
         self._core = core
         self._job = job

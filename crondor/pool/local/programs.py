@@ -96,8 +96,6 @@ _PATIENCE: Final = 5.0  # seconds for a supervisor to report the start; a later 
 class _Child:
     """A program, or the rest of one."""
 
-    __slots__ = ("deadline", "job", "owner", "supervisor", "token")
-
     def __init__(self, token: str, job: JobId | None, supervisor: subprocess.Popen[bytes] | None = None) -> None:
         self.token = token
         self.owner = job  # its present or former job

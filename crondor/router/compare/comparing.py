@@ -122,8 +122,6 @@ def compare_tables(
 class _Reach:
     """The number of jobs on a route, and a job that it wants and another one takes."""
 
-    __slots__ = ("jobs", "taken_by", "witness")
-
     def __init__(self) -> None:
         self.jobs = 0
         self.taken_by: str | None = None

@@ -127,8 +127,6 @@ _LIMIT: Final = re.compile(rf"[ \t]*(?:{'|'.join(LIMITS)})[ \t]*=.*", re.IGNOREC
 class Renames:
     """Names of routes in an old table and in a new one: ``pairs``, in the order of the new one."""
 
-    __slots__ = ("_before", "pairs")
-
     def __init__(self, pairs: tuple[tuple[str, str], ...] = ()) -> None:
         self.pairs = pairs
         self._before = {lower(new): lower(old) for old, new in pairs}

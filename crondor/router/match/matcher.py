@@ -281,8 +281,6 @@ class Taking:
     jobs.
     """
 
-    __slots__ = ("_left", "_most", "accepting", "counts", "room", "routes")
-
     def __init__(self, table: RoutingTable, route_state: RouteState) -> None:
         self.routes = table.routes
         most = table.settings.max_jobs

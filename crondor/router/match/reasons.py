@@ -223,8 +223,6 @@ class MatchPoll(NamedTuple):
 class _Bucket:
     """Similar jobs, with the number that each got when it was first added."""
 
-    __slots__ = ("_gone", "cluster", "jobs", "last")
-
     def __init__(self, cluster: AlikeJobs) -> None:
         self.cluster = cluster
         self.jobs: dict[str, int] = {}

@@ -102,8 +102,6 @@ class UmbrellaQuestion:
     MY is an ad with only this expression as its Requirements, as in HTCondor's query.
     """
 
-    __slots__ = ("_code", "_my")
-
     def __init__(self, table: RoutingTable, accepting: Iterable[Route]) -> None:
         """Read the text, with strings in new syntax, as in knobs."""
         routes = tuple(accepting)
@@ -202,8 +200,6 @@ class AlikeJobs:
     ``matched`` has a bit for each route of the table. ``is_timed``: valid at one time only.
     """
 
-    __slots__ = ("_ad", "_passes", "context", "is_candidate", "is_timed", "matched")
-
     def __init__(self, ad: Attributes, context: Context, *, is_timed: bool) -> None:
         self._ad = ad
         self.context = context
@@ -233,8 +229,6 @@ class AlikeJobs:
 class Clauses:
     """The clauses for similar jobs; results for literals are cached."""
 
-    __slots__ = ("_clauses", "_known")
-
     def __init__(self, clauses: Iterable[BuiltIn]) -> None:
         """Take the clauses, which only use _CANDIDATE_NAMES."""
         self._clauses = tuple(clauses)
@@ -255,8 +249,6 @@ class Clauses:
 
 class _Deeper:
     """More names are needed to tell jobs with these texts apart."""
-
-    __slots__ = ("is_timed", "known", "names")
 
     def __init__(self, names: tuple[str, ...], *, is_timed: bool) -> None:
         self.names = names

@@ -368,8 +368,6 @@ class CompiledRoute:
     ``is_open``: some jobs can be processed like this.
     """
 
-    __slots__ = ("_rests", "_settings", "_stretches", "_trust", "is_open", "route")
-
     def __init__(
         self, route: Route, before: Sequence[Transform], after: Sequence[Transform], settings: RouterSettings
     ) -> None:
@@ -455,8 +453,6 @@ class _Stretch:
 
     ``known`` are the plans by the identity of their initial names, ``applied`` the names of transforms.
     """
-
-    __slots__ = ("_seen", "applied", "asked", "known", "parts")
 
     def __init__(self, asked: Transform | None) -> None:
         self.asked = asked
