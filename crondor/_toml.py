@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,7 @@ _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 
 
-_TABLE = re.compile(rf"[ \t]*\[\[?[ \t]*({_KEYS})[ \t]*\]\]?")
+_TABLE = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_KEYS})[ \t]*\]\]?")
 
 
 _ASSIGNED = re.compile(rf"[ \t]*({_KEYS})[ \t]*=[ \t]*")
@@ -33,7 +34,10 @@ _AT = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 class TomlPlaces:
-    """The keys of a file and their places; keys in inline tables have the place of the table."""
+    """The keys of a file and their places; keys in inline tables have the place of the table.
+
+    After the name of an array of tables its keys have the number of a table: ``"0"``.
+    """
 
     def __init__(self, source: Source) -> None:
         """Read every line once."""
@@ -52,11 +56,16 @@ class TomlPlaces:
 
 def _keys(source: Source) -> Iterator[tuple[tuple[str, ...], Span]]:
     table: tuple[str, ...] = ()
+    arrays: Counter[tuple[str, ...]] = Counter()
     at = 0
     for line in lines_of(source.text):
         if found := _TABLE.match(line):
-            table = _parts(found[1])
-            yield table, source.span(at + found.start(1), at + found.end(1))
+            table, span = _parts(found[2]), source.span(at + found.start(2), at + found.end(2))
+            yield table, span
+            if found[1] == "[[":
+                arrays[table] += 1
+                table = (*table, str(arrays[table] - 1))
+                yield table, span
         elif found := _ASSIGNED.match(line):
             keys = _parts(found[1])
             span = source.span(at + found.start(1), at + found.end(1))

@@ -271,6 +271,12 @@ class Answer(Enum):
     UNKNOWN = "unknown"
 
 
+def names_in(expression: Expression) -> tuple[str, ...]:
+    """Return the attributes that an expression refers to, in the order of the text."""
+    found = [node for node in nodes(expression.tree) if isinstance(node, Reference)]
+    return tuple(dict.fromkeys(node.name for node in sorted(found, key=lambda node: node.start)))
+
+
 class SubmitRequirement(NamedTuple):
     """A requirement: ``reason`` gives a refusal's message; with ``is_warning`` the job is accepted all the same."""
 
@@ -288,9 +294,7 @@ class SubmitRequirement(NamedTuple):
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes that it refers to, in the order of the text."""
-        found = [node for node in nodes(self.expression.tree) if isinstance(node, Reference)]
-        at = sorted(found, key=lambda node: node.start)
-        return tuple(dict.fromkeys(node.name for node in at))
+        return names_in(self.expression)
 
     def ask(self, job: ClassAd, schedd: ClassAd, context: Context) -> tuple[Answer, str]:
         """Return its result for a job, and the schedd's message (empty if met or unknown)."""

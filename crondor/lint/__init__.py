@@ -8,7 +8,7 @@ docs/python.md has a service and a pytest fixture.
 
 from crondor.lint.fixing import Cured, LeftFix
 from crondor.lint.report import CheckReport, address, finding_data, page, report_data, select
-from crondor.lint.rule import Finding, Fix, Rule, RuleHit
+from crondor.lint.rule import Finding, Fix, Rule, RuleHit, rule
 from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.lint.submit import RULES, check_submit, fixed, refused
 from crondor.submit.edits import TextEdit
@@ -33,5 +33,6 @@ __all__ = [
     "page",
     "refused",
     "report_data",
+    "rule",
     "select",
 ]

@@ -16,7 +16,7 @@ from crondor.lint.report import CheckReport, NodeText, report
 from crondor.lint.rule import Finding, distinct, place
 from crondor.lint.rules import dags
 from crondor.lint.subject import CheckedFile, CheckMemory, CheckSettings
-from crondor.lint.submit import RULES, read_file, report_of
+from crondor.lint.submit import read_file, report_of, rules_for
 from crondor.macro.files import FileRefused, Files
 from crondor.schedule import COMMANDS
 from crondor.submit import SubmitFile
@@ -111,7 +111,7 @@ class _Checking:
         of_dag = [each for each in of_dag if not self._is_used_elsewhere(each)]
         nested = list(self._nested(dag, files, (*above, source.name)))
         mine = [each for rule in dags.RULES for each in rule.findings((source, self.faults))]
-        made = report(source, distinct((*mine, *of_dag)), RULES, is_whole=dag.is_whole)
+        made = report(source, distinct((*mine, *of_dag)), rules_for(self.settings), is_whole=dag.is_whole)
         yield made._replace(included=dag.sources[1:], is_dag=True)
         yield from others
         yield from nested

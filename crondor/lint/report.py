@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypedDict
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from crondor.compile.markers import BEGIN, END, EXPECTED, MEANINGS, SETTING, TO_CRONDOR, meant
 from crondor.diagnostics import Severity, Source, Span, similar
@@ -20,6 +20,12 @@ _ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
 _CODE = re.compile(r"[A-Za-z0-9]+")
 _LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
 _MOST = 1000  # suppressions in one source
+SITE_CODE = re.compile(r"(?!CRN)[A-Z]{2,16}[0-9]{1,6}")
+"""The code of a rule that is not crondor's own."""
+
+
+GROUP = "crondor.rules"
+"""The entry point group in which a package registers a Rule, or several in a tuple."""
 
 
 class Suppression(NamedTuple):
@@ -155,7 +161,7 @@ def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
         yield RuleHit(message, span, f"did you mean {setting} = ...?" if setting else help_text)
     known: dict[str, str | None] = {}
     for order in silence.comments.orders:
-        if not _is_known(order, silence.codes):
+        if not _is_known(order, silence.codes) and not _is_of_site(order, silence.codes):
             if order.prefix not in known:
                 known[order.prefix] = _close(order.prefix, silence.codes) if len(known) < _FEW else None
             close = known[order.prefix]
@@ -166,6 +172,11 @@ def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
 
 def _is_known(order: Suppression, codes: frozenset[str]) -> bool:
     return any(code.startswith(order.prefix) for code in codes)
+
+
+def _is_of_site(order: Suppression, codes: frozenset[str]) -> bool:
+    """Return whether a code may be that of a rule that another host has."""
+    return SITE_CODE.fullmatch(order.prefix) is not None and _close(order.prefix, codes) is None
 
 
 def _close(prefix: str, codes: frozenset[str]) -> str | None:
@@ -277,6 +288,7 @@ class FindingData(TypedDict):
     severity: Annotated[str, "how bad it is", Severity]
     message: Annotated[str, "what, and why"]
     help: Annotated[str | None, "what to write instead"]
+    url: Annotated[str | None, "the address of its page, if it is a rule of a site"]
     place: Annotated[PlaceData | None, "where; the end of the file for something that it lacks"]
     fix: Annotated[FixData | None, "the cure, where there is one"]
 
@@ -304,6 +316,7 @@ def finding_data(finding: Finding) -> FindingData:
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
         "help": diagnostic.help,
+        "url": finding.url or None,
         "place": diagnostic.span and place_data(diagnostic.span),
         "fix": finding.fix and _fix(finding.fix),
     }
@@ -335,6 +348,16 @@ def page(code: str) -> str:
     if not file.is_file():
         raise KeyError(code)
     return file.read_text(encoding="utf-8")
+
+
+def page_of(rule: Rule[Any]) -> str:
+    """Return the page of any rule."""
+    return rule.text or page(rule.code)
+
+
+def address_of(rule: Rule[Any]) -> str:
+    """Return the address of any rule's page, or its name."""
+    return rule.url or (f"urn:crondor:rule:{rule.code}" if rule.text else address(rule.code))
 
 
 def codes_by_name() -> dict[str, str]:

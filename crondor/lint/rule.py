@@ -37,9 +37,10 @@ class RuleHit(NamedTuple):
 class Rule(Generic[Subject]):
     """One rule: a stable code (``CRN101``), a name in kebab case, and the function that checks.
 
-    ``title`` is the rule in one line, for lists; the page with example, cause, source and fix is ``page(code)``.
+    ``title`` is the rule in one line, for lists; the page with example, cause, source and fix is ``page_of(rule)``.
     ``misses``: it reports something missing, so it is silent if a file that was not read may contain it. ``most``
-    limits its findings per subject: nobody reads more, and a hostile file could cause thousands.
+    limits its findings per subject: nobody reads more, and a hostile file could cause thousands. ``url`` and ``text``
+    are the address and the page (Markdown) of a rule that is not crondor's own.
     """
 
     code: str
@@ -49,21 +50,24 @@ class Rule(Generic[Subject]):
     function: Callable[[Subject], Iterable[RuleHit]]
     misses: bool = False
     most: int | None = None
+    url: str = ""
+    text: str = ""
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         """Check one subject."""
         for found in islice(self.function(subject), self.most):
             severity = found.severity or self.severity
             diagnostic = Diagnostic(self.code, found.message, severity, found.span, found.help)
-            yield Finding(diagnostic, found.fix, self.name)
+            yield Finding(diagnostic, found.fix, self.name, self.url)
 
 
 class Finding(NamedTuple):
-    """A problem found, with the code and ``name`` of its rule, and the fix if there is one."""
+    """A problem found, with the code, ``name`` and ``url`` of its rule, and the fix if there is one."""
 
     diagnostic: Diagnostic
     fix: Fix | None = None
     name: str = ""
+    url: str = ""
 
 
 def passed_on(
@@ -74,12 +78,19 @@ def passed_on(
 
 
 def rule(
-    code: str, name: str, severity: Severity, title: str, *, misses: bool = False, most: int | None = None
+    code: str,
+    name: str,
+    severity: Severity,
+    title: str,
+    *,
+    misses: bool = False,
+    most: int | None = None,
+    url: str = "",
 ) -> Callable[[Callable[[Subject], Iterable[RuleHit]]], Rule[Subject]]:
     """Make a rule of the decorated function."""
 
     def make(function: Callable[[Subject], Iterable[RuleHit]]) -> Rule[Subject]:
-        return Rule(code, name, severity, title, function, misses, most)
+        return Rule(code, name, severity, title, function, misses, most, url)
 
     return make
 

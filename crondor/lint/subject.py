@@ -16,8 +16,8 @@ from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
 from crondor.job.expressions import cron_literals, submitted_schedule
 from crondor.knowledge.releases import NEWEST, Release
-from crondor.lint.made import LONGEST, MOST_JOBS, MadeJobs, make_jobs
-from crondor.lint.rule import RuleHit
+from crondor.lint.made import LONGEST, MOST_JOBS, MadeJobs, make_jobs, spellings
+from crondor.lint.rule import Rule, RuleHit
 from crondor.lint.schedules import CRON_NAMES, Crontab, OwnSchedule, own_schedule, read_crontab
 from crondor.lint.values import GivenValues, Macros, Places, is_expression, is_plain
 from crondor.lint.written import Unread, WrittenExpression, unread, written
@@ -82,13 +82,20 @@ _HIDING = frozenset(
 )  # may hide lines, not only jobs
 
 
+class SiteRules(NamedTuple):
+    """Rules of a site, and the access point whose ads they see if there is no configuration of one."""
+
+    rules: tuple[Rule[CheckedFile], ...]
+    access_point: AccessPoint
+
+
 @dataclass(frozen=True)
 class CheckSettings:
     """The parameters of a check besides the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``files``: whether to check that named files exist, below the folders that may be read. ``access_point`` is where
     the jobs are submitted; None if its configuration is unknown. ``target`` is the release of HTCondor used; 24 stands
-    for the newest of its series.
+    for the newest of its series. ``site`` are further rules, see crondor.lint.site.
     """
 
     now: int
@@ -98,6 +105,19 @@ class CheckSettings:
     files: bool = True
     access_point: AccessPoint | None = None
     target: Release = NEWEST
+    site: SiteRules | None = None
+
+
+class AdmittedJobs(NamedTuple):
+    """Equal jobs, and the result of submitting the first."""
+
+    jobs: JobGroup
+    admission: Admission
+
+    def place(self, *attributes: str) -> Span | None:
+        """Return where the first of some attributes is set in the description, else the queue statement."""
+        names = (name for attribute in attributes for name in spellings(attribute))
+        return next((self.jobs.spans[name] for name in names if name in self.jobs.spans), self.jobs.queue)
 
 
 class CheckedSchedule(NamedTuple):
@@ -452,12 +472,21 @@ class CheckedFile:
         return frozenset(key.removeprefix("my.") for key in keys if key.startswith("my."))
 
     @cached_property
-    def admitted(self) -> tuple[tuple[JobGroup, Admission], ...]:
+    def admitted(self) -> tuple[AdmittedJobs, ...]:
         """The results of submitting the jobs to the access point; empty without its configuration."""
-        access_point = self.settings.access_point
+        return self.submitted_to(self.settings.access_point)
+
+    @cached_property
+    def stored(self) -> tuple[AdmittedJobs, ...]:
+        """The same for the rules of a site, which assume HTCondor's defaults without a configuration."""
+        site = self.settings.site
+        return self.admitted if self.settings.access_point or site is None else self.submitted_to(site.access_point)
+
+    def submitted_to(self, access_point: AccessPoint | None) -> tuple[AdmittedJobs, ...]:
+        """Return the results of submitting the jobs to an access point; empty if the jobs are not known."""
         if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
             return ()
-        return tuple(access_point.admitted(self.submit, self.settings.now, MOST_JOBS))
+        return tuple(AdmittedJobs(*each) for each in access_point.admitted(self.submit, self.settings.now, MOST_JOBS))
 
     @cached_property
     def last_others(self) -> dict[str, int]:
@@ -514,11 +543,12 @@ class CheckedFile:
 
 
 def _merged(groups: Iterable[JobGroup], unknown: frozenset[str]) -> Iterator[JobGroup]:
-    """Drop groups with the values and places of an earlier one, and the values of ``unknown`` names."""
-    seen = set()
+    """Join groups with the same values and places, and drop the values of ``unknown`` names."""
+    found: dict[tuple[object, ...], JobGroup] = {}
     for group in groups:
         key = (tuple(sorted(group.values.items())), tuple(sorted((k, v.start, v.end) for k, v in group.spans.items())))
-        if key not in seen:
-            seen.add(key)
-            known = {name: text for name, text in group.values.items() if name not in unknown} if unknown else None
-            yield group if known is None else replace(group, values=known)
+        first = found.get(key)
+        found[key] = group if first is None else replace(first, count=first.count + group.count)
+    for group in found.values():
+        known = {name: text for name, text in group.values.items() if name not in unknown} if unknown else None
+        yield group if known is None else replace(group, values=known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -87,9 +87,14 @@ def read_file(
         return replace(file, submit=None) if is_odd else file
 
 
+def rules_for(settings: CheckSettings) -> Mapping[str, Rule[Any]]:
+    """Return crondor's own rules and those of the site, by code."""
+    return RULES if settings.site is None else {**RULES, **{each.code: each for each in settings.site.rules}}
+
+
 def report_of(file: CheckedFile) -> CheckReport:
     """Apply every rule to a submit description that was read."""
-    found = report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
+    found = report(file.source, distinct(_findings(file)), rules_for(file.settings), is_whole=file.is_checked)
     included = file.submit.sources[1:] if file.submit else ()
     return found._replace(included=included) if included else found
 
@@ -106,6 +111,10 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
             yield from job_rule.findings(job)
     for file_rule in FILE_RULES:  # after the jobs, since one of them reports how many were checked
         yield from file_rule.findings(file)
+    if file.settings.site is not None:
+        for site_rule in file.settings.site.rules:
+            if file.is_whole or not site_rule.misses:
+                yield from site_rule.findings(file)
 
 
 def offered(report: CheckReport, choose: Choose, cure: Callable[[CheckReport, bool], Cured]) -> CheckReport:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, NamedTuple
+from importlib import metadata
+from typing import Any, Final, NamedTuple
 
 import click
 
 from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.releases import NEWEST, Release
-from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
+from crondor.lint import RULES, CheckReport, CheckSettings, Cured, Rule, check_submit, fixed, refused
 from crondor.lint.dags import check_dag, fixed_dag
-from crondor.lint.report import NodeText
-from crondor.lint.submit import offered
+from crondor.lint.report import GROUP, NodeText
+from crondor.lint.subject import SiteRules
+from crondor.lint.submit import offered, rules_for
 from crondor.macro.files import Files
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, STDIN, FoundPath, below, files_of, inside_of, is_dag
+from crondor_cli.kit.files import KINDS, STDIN, FoundPath, below, files_of, inside_of, is_dag, may_have_rules
 from crondor_cli.kit.findings import (
     ChosenReports,
     choosing_options,
@@ -31,7 +33,7 @@ from crondor_cli.kit.findings import (
     read_checked,
     reporting_options,
 )
-from crondor_cli.kit.options import ConfigFiles, ReleaseType, Surroundings, clock_of, interval_of
+from crondor_cli.kit.options import ConfigFiles, ReleaseType, Surroundings, UsageProblem, clock_of, interval_of
 from crondor_cli.kit.parallel import FileTask, of_files, sharing_options
 from crondor_cli.kit.printing import Asked, conclude, report_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
@@ -67,6 +69,11 @@ class CheckResult(ChosenReports):
     surroundings: Surroundings
     host: SubmitHost
     tries_fixes: bool = True
+
+    @property
+    def rules(self) -> Mapping[str, Rule[Any]]:
+        """The rules by code, with those of the site."""
+        return rules_for(self.settings)
 
     def read(self, source: Source, node: NodeText | None = None) -> SubmitFile:
         """Read a description again, perhaps changed, or that of a DAG's node. Raises CrondorError."""
@@ -115,28 +122,45 @@ def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> Ch
 def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
     """Combine the options before the check."""
     clock = clock_of(given.now, given.tz)
+    site = _site(given.target)
     access_point = None
     if given.pool_config is not None:
         from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 25 modules, and optional
 
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
+    settings = CheckSettings(
+        clock.now,
+        clock.zone,
+        schedd_interval=interval_of(given.schedd_interval, access_point),
+        files=not given.no_files,
+        access_point=access_point,
+        target=given.target or NEWEST,
+        site=site,
+    )
+    rules = rules_for(settings)
     return CheckResult(
         (),
-        codes_of(given.select, RULES),
-        codes_of(given.ignore, RULES),
+        codes_of(given.select, rules),
+        codes_of(given.ignore, rules),
         given.strict,
-        settings=CheckSettings(
-            clock.now,
-            clock.zone,
-            schedd_interval=interval_of(given.schedd_interval, access_point),
-            files=not given.no_files,
-            access_point=access_point,
-            target=given.target or NEWEST,
-        ),
+        settings=settings,
         surroundings=given.surroundings,
         host=host_of(access_point),
         tries_fixes=given.tries_fixes,
     )
+
+
+def _site(target: Release | None) -> SiteRules | None:
+    """Return the rules of the site. Raises UsageProblem."""
+    has_settings = may_have_rules()
+    if not has_settings and not metadata.entry_points(group=GROUP):
+        return None
+    from crondor_cli.kit.site_rules import read_site  # noqa: PLC0415 - 25 modules, and few sites have rules
+
+    try:
+        return read_site(target, has_settings=has_settings)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
 
 
 def _check(result: CheckResult, task: FileTask) -> tuple[CheckReport, ...] | click.UsageError:
@@ -170,6 +194,7 @@ Examples:
   crondor check --explain CRN204
   crondor check --baseline crondor-baseline.json --update-baseline jobs/
   crondor check --baseline crondor-baseline.json jobs/
+  crondor check --test-rules crondor.toml
 
 A folder means all *.sub, *.submit and *.jdl files below it, without links that lead outside; - is standard input. Of a
 DAG file (*.dag), the submit files of its nodes are checked with their VARS. No program of a file is run. Included
@@ -178,6 +203,7 @@ opened.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
 select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
+Rules of a site are tables [[check.rule]] there.
 
 Exit status: 0 no findings or only notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -197,6 +223,8 @@ that cannot be read."""
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes that may change the meaning.")
 @reporting_options(RULES)
+@click.option("--test-rules", is_flag=True, help="Test this site's rules, or those in FILES.")
+@click.option("--suggest-rules", is_flag=True, help="Print rules like the requirements of --pool-config.")
 @click.option("--no-files", is_flag=True, help="Do not check that named files exist.")
 @opts.file_options
 @opts.now_options
@@ -212,6 +240,8 @@ def command(
     unsafe: bool,
     explain: str | None,
     rules: bool,
+    test_rules: bool,
+    suggest_rules: bool,
     jobs: int | None,
 ) -> None:
     """Find what condor_submit refuses or ignores, and what the schedd misreads, holds or never runs.
@@ -219,8 +249,15 @@ def command(
     Every finding has a code, a place, a reason and a correction. Without FILES, the files of this folder are checked.
     """
     if explain is not None or rules:
-        explain_rule(explain) if explain is not None else list_rules()
+        known = rules_for(CheckSettings(0, site=_site(given.target)))
+        explain_rule(explain, known) if explain is not None else list_rules(known)
         return
+    if test_rules or suggest_rules:
+        from crondor_cli.check import site  # noqa: PLC0415 - as above
+
+        settings = _settle(given, paths).settings
+        tested = partial(site.test_rules, paths, settings, asked.format_)
+        raise click.exceptions.Exit(tested() if test_rules else site.suggest_rules(settings.access_point))
     asked.refuse(unsafe=unsafe)
     result = run(paths or _here(), given._replace(tries_fixes=not asked.fix), jobs)
 

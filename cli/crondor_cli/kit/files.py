@@ -31,6 +31,7 @@ OWN_FILE = "crondor.toml"
 PROJECT_FILE = "pyproject.toml"
 VARIABLES = "CRONDOR_"  # prefix of our variables
 MOST_SETTINGS = 1 << 20  # bytes of a file of settings
+HAS_RULES = "crondor.has-rules"  # in click's meta: whether a file of settings may have rules of the site
 
 
 # A table or a key of [tool.crondor], in any TOML spelling; most files have only other tools, and are not parsed.
@@ -77,6 +78,12 @@ def may_be_set() -> bool:
         if os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE)):
             return True
     return False
+
+
+def may_have_rules() -> bool:
+    """Return whether a file of settings that this command read may have rules of the site."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(HAS_RULES))
 
 
 def _may_set(path: str) -> bool:

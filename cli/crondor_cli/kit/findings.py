@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Severity, Source, printable, simil
 from crondor.lint import RULES, CheckReport, CheckSettings, Finding, Rule, page, select
 from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.lint.fixing import Cured
-from crondor.lint.report import NodeText, codes_by_name
+from crondor.lint.report import SITE_CODE, NodeText, codes_by_name, page_of
 from crondor.macro import source_from_bytes
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
@@ -90,25 +90,28 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
         say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
-def explain_rule(asked: str) -> None:
+def explain_rule(asked: str, rules: Mapping[str, Rule[Any]] = RULES) -> None:
     """Print the page of a rule by its code, its name or a code of its faults. Raises UsageError for an unknown rule."""
     asked = asked.strip()
-    known = codes_by_name()
+    known = {**codes_by_name(), **{rule.name: code for code, rule in rules.items()}}
     wanted = known.get(asked.lower()) or CODES.get(asked.lower(), asked.upper())
     if wanted not in known.values():
         names = [*known.values(), *known]
         close = similar(asked, names) or similar(asked.upper(), names)
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
         raise usage(f"there is no rule {printable(asked)}: {hint}")
-    say(page(wanted).rstrip("\n"))
+    say((page_of(rules[wanted]) if wanted in rules else page(wanted)).rstrip("\n"))
 
 
 def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
-    """Return the codes of comma-separated lists in capitals; raise a usage error for a prefix of no rule."""
+    """Return the codes of comma-separated lists in capitals; raise a usage error for a prefix of no rule.
+
+    A code that is not crondor's own may be that of a rule on another host.
+    """
     known_codes = tuple(rules)
     codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
     for code in codes:
-        if not any(known.startswith(code) for known in known_codes):
+        if not any(known.startswith(code) for known in known_codes) and not SITE_CODE.fullmatch(code):
             raise usage(f"no rule has a code that begins with {printable(code)}: --rules lists them")
     return codes
 

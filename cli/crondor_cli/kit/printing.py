@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity, Source, Span, printable, render
-from crondor.lint import CheckReport, Cured, Finding, Fix, address, page
+from crondor.diagnostics import Severity, Source, Span, printable, render
+from crondor.lint import CheckReport, Cured, Finding, Fix
 from crondor.lint.baseline import KnownFinding
-from crondor.lint.report import finding_data
+from crondor.lint.report import address_of, finding_data, page_of
 from crondor.submit.edits import TextEdit, changed
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, Result, report_fixed, with_baseline, write_baseline
 from crondor_cli.kit.options import format_option, gathered, options_of
@@ -137,7 +137,7 @@ _GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity
 def _print_github(result: ChosenReports) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
-        emit(_line(finding.diagnostic, result), nl=True)
+        emit(_line(finding, result), nl=True)
 
 
 def _print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
@@ -156,7 +156,8 @@ def _print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None
         say(f"| {' | '.join(map(str, cells))} |", fits=False)
 
 
-def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
+def _line(finding: Finding, result: ChosenReports) -> str:
+    diagnostic = finding.diagnostic
     properties = {"title": f"{diagnostic.code} {result.rules[diagnostic.code].name}"}
     span = diagnostic.span
     if span is not None:
@@ -165,6 +166,7 @@ def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
         if end_line == span.line:  # GitHub takes columns within one line only
             properties |= {"col": str(span.column), "endColumn": str(end_column)}
     text = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    text += f"\nsee: {finding.url}" if finding.url else ""
     return github_line(_GITHUB_LEVELS[diagnostic.severity], properties, text)
 
 
@@ -204,12 +206,13 @@ def _print_sarif(result: ChosenReports) -> None:
 
 
 def _rule(code: str, result: ChosenReports) -> dict[str, object]:
-    rule, text = result.rules[code], page(code)
+    rule = result.rules[code]
+    text = page_of(rule)
     return {
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.title},
-        "helpUri": address(code),
+        "helpUri": address_of(rule),
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
     }
@@ -290,6 +293,8 @@ def _print_text(result: ChosenReports, *, is_concise: bool) -> None:
         if fix is not None:
             head += f" {_FIXABLE}" if fix.safe else ""
             more += [f"    = fix: {fix.title} ({'--fix' if fix.safe else '--fix --unsafe'})"]
+        if finding.url:
+            more += [f"    = see: {finding.url}"]
         text = head if is_concise else "\n".join([head, *more])
         say(coloured(text) if colour else text)
         if fix is not None and not is_concise:

@@ -18,6 +18,7 @@ from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import (
+    HAS_RULES,
     MOST_SETTINGS,
     OWN_FILE,
     PROJECT_FILE,
@@ -117,6 +118,9 @@ SETTINGS = (
 PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
 """The keys of settings that are paths."""
 
+RULE_KEYS: Final = frozenset((("check", "rule"), ("check", "extend")))
+"""The keys of a site's rules, and of files with more: see crondor_cli.kit.site_rules."""
+
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}
 _LONGEST_ID: Final = 10  # digits of a user id
@@ -143,17 +147,18 @@ class SettingValue(NamedTuple):
 
 
 class Found(NamedTuple):
-    """All values by the setting's keys; their files, the farthest first; the warnings."""
+    """All values by the setting's keys; their files, the farthest first; the warnings; whether a file has rules."""
 
     values: dict[tuple[str, ...], SettingValue]
     files: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
+    has_rules: bool = False
 
 
 def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | None = None) -> Found:
     """Return the values of files and variables for a folder (None: this one). Raises BadSettings with all faults."""
-    files = _Files(environ)
-    finds = (files.of_host, partial(files.of_user, user_folder), partial(files.of_project, folder))
+    files = SettingsFiles(environ)
+    finds = files.finds(user_folder, folder)
     reads: list[Callable[[], Iterable[SettingValue]]] = [partial(files.values, find) for find in finds]
     reads += [partial(_from_variable, each, environ) for each in SETTINGS if environ.get(each.variable)]
     values: dict[tuple[str, ...], SettingValue] = {}
@@ -162,7 +167,7 @@ def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | No
         values.update({value.setting.keys: value for value in _tried(read, faults)})
     if faults:
         raise BadSettings(faults)
-    return Found(values, tuple(files.used), tuple(files.warnings))
+    return Found(values, tuple(files.used), tuple(files.warnings), files.has_rules)
 
 
 def _tried(read: Callable[[], Iterable[SettingValue]], faults: list[Diagnostic]) -> list[SettingValue]:
@@ -174,33 +179,65 @@ def _tried(read: Callable[[], Iterable[SettingValue]], faults: list[Diagnostic])
         return []
 
 
-class _File(NamedTuple):
+class SettingsFile(NamedTuple):
+    """A file of settings: its text, the keys of its section, and whether it is a project's."""
+
     path: str
     text: str
     section: tuple[str, ...] = ()
     is_project: bool = False
 
+    @property
+    def source(self) -> Source:
+        """The text with its name."""
+        return Source(self.text, self.path)
 
-class _Files:
+    def tables(self) -> dict[str, Any]:
+        """Return its section. Raises BadSettings."""
+        source = self.source
+        try:
+            section: Any = parse_toml(self.text)
+        except RecursionError:  # arrays in arrays, thousands deep
+            raise BadSettings([Diagnostic("settings", "this is nested too deeply", span=source.span(0, 1))]) from None
+        except ValueError as error:
+            message = re.sub(r" \(at .*\)$", "", str(error))
+            span = error_place(source, str(error))
+            raise BadSettings([Diagnostic("settings", f"this is not TOML: {message}", span=span)]) from None
+        for key in self.section:
+            section = section.get(key, {}) if isinstance(section, dict) else section
+        if not isinstance(section, dict):
+            span = TomlPlaces(source).key(*self.section)
+            raise BadSettings([Diagnostic("settings", f"{'.'.join(self.section)} is not a table", span=span)])
+        return section
+
+
+class SettingsFiles:
     """The trusted files of settings, and warnings about ignored ones."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.used: list[str] = []
         self.warnings: list[Diagnostic] = []
+        self.has_rules = False
         self._looked_at: set[str] = set()
         self._trusted = {ROOT, current_user()}
         caller = environ.get("SUDO_UID", "")
         if current_user() == ROOT and caller.isascii() and caller.isdecimal() and len(caller) <= _LONGEST_ID:
             self._trusted.add(int(caller))
 
-    def of_host(self) -> _File | None:
+    def finds(self, user_folder: str, folder: str | None) -> tuple[Callable[[], SettingsFile | None], ...]:
+        """Return how to find the host's file, the user's, and the project's for a folder (None: this one)."""
+        return self.of_host, partial(self.of_user, user_folder), partial(self.of_project, folder)
+
+    def of_host(self) -> SettingsFile | None:
+        """Return the file for all users of this host."""
         path = system_file()
         return None if path is None else self._opened(path, _host_doubt)
 
-    def of_user(self, folder: str) -> _File | None:
+    def of_user(self, folder: str) -> SettingsFile | None:
+        """Return the user's own file."""
         return self._opened(os.path.join(folder, OWN_FILE), self._doubt)
 
-    def of_project(self, begin: str | None) -> _File | None:
+    def of_project(self, begin: str | None) -> SettingsFile | None:
         """Return the nearest file with settings, from a folder upwards; crondor.toml before pyproject.toml."""
         for folder in folders_upwards(begin):
             path = os.path.join(folder, OWN_FILE)
@@ -214,32 +251,45 @@ class _Files:
                 return project._replace(section=("tool", "crondor"), is_project=True)
         return None
 
-    def values(self, find: Callable[[], _File | None]) -> Iterator[SettingValue]:
+    def values(self, find: Callable[[], SettingsFile | None]) -> Iterator[SettingValue]:
         """Yield the values of the file found. Raises BadSettings."""
         file = find()
         if file is not None:
             self.used.append(file.path)
+            self.has_rules |= _has_rules(file)
             for value in _read(file):
                 yield from self._inside(file, value) if file.is_project else (value,)
 
-    def _inside(self, file: _File, found: SettingValue) -> Iterator[SettingValue]:
+    def _inside(self, file: SettingsFile, found: SettingValue) -> Iterator[SettingValue]:
         """Yield a value without the paths that lead out of its file's folder."""
         if found.setting.key not in PATHS:
             yield found
             return
         paths: list[str] = found.value if found.setting.many else [found.value]
+        inside = self.inside(file, paths, found.span, f"set it with {found.setting.option}, or ")
+        if inside:
+            yield found._replace(value=inside if found.setting.many else inside[0])
+
+    def inside(self, file: SettingsFile, paths: list[str], span: Span | None, hint: str = "") -> list[str]:
+        """Return the paths of a project's file that do not lead out of its folder; warn of the others."""
         inside = [path for path in paths if not _leads_out(file.path, path)]
         for path in paths:
             if path not in inside:
                 message = f"{printable(path)} is ignored: a project's own file may only name paths in its folder"
-                hint = f"set it with {found.setting.option}, or in your own {OWN_FILE} (crondor config says where)"
-                self._warn(message, found.span, hint)
-        if inside:
-            yield found._replace(value=inside if found.setting.many else inside[0])
+                self._warn(message, span, f"{hint}set it in your own {OWN_FILE} (crondor config says where)")
+        return inside
+
+    def warned(self, path: str) -> bool:
+        """Return whether a file is ignored, which a warning says."""
+        return any(each.span is not None and each.span.source.name == path for each in self.warnings)
+
+    def extended(self, path: str, *, by_host: bool) -> SettingsFile | None:
+        """Return a trusted file that another extends, None if there is none. Raises BadSettings."""
+        return self._opened(path, _host_doubt if by_host else self._doubt)
 
     def _opened(
         self, path: str, doubt: Callable[[os.stat_result], str], sets: Callable[[str], bool] | None = None
-    ) -> _File | None:
+    ) -> SettingsFile | None:
         """Return a trusted file that may have settings, None if there is none. Raises BadSettings."""
         self._looked_at.add(path)
         data = b""
@@ -266,7 +316,7 @@ class _Files:
             text = data.decode()
         except ValueError:
             raise _unreadable(path, "it is not UTF-8") from None
-        return _File(path, text) if sets is None or sets(text) else None
+        return SettingsFile(path, text) if sets is None or sets(text) else None
 
     def _doubt(self, state: os.stat_result) -> str:
         """Return why a file is not trusted, empty if it is."""
@@ -307,24 +357,9 @@ def _leads_out(file: str, path: str) -> bool:
         return True
 
 
-def _read(file: _File) -> list[SettingValue]:
+def _read(file: SettingsFile) -> list[SettingValue]:
     """Return the values of a file. Raises BadSettings."""
-    source = Source(file.text, file.path)
-    try:
-        data = parse_toml(file.text)
-    except RecursionError:  # arrays in arrays, thousands deep
-        raise BadSettings([Diagnostic("settings", "this is nested too deeply", span=source.span(0, 1))]) from None
-    except ValueError as error:
-        message = re.sub(r" \(at .*\)$", "", str(error))
-        span = error_place(source, str(error))
-        raise BadSettings([Diagnostic("settings", f"this is not TOML: {message}", span=span)]) from None
-    places = TomlPlaces(source)
-    section: Any = data
-    for key in file.section:
-        section = section.get(key, {}) if isinstance(section, dict) else section
-    if not isinstance(section, dict):
-        span = places.key(*file.section)
-        raise BadSettings([Diagnostic("settings", f"{'.'.join(file.section)} is not a table", span=span)])
+    section, places = file.tables(), TomlPlaces(file.source)
     values: list[SettingValue] = []
     faults: list[Diagnostic] = []
     for keys, value in _flat(section):
@@ -339,11 +374,15 @@ def _read(file: _File) -> list[SettingValue]:
     return values
 
 
+def _has_rules(file: SettingsFile) -> bool:
+    """Return whether a file may have rules; one that is wrong is reported elsewhere."""
+    return any(re.search(rf"\b{key}\b", file.text) for _, key in RULE_KEYS)
+
+
 def _flat(section: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in section.items():
         if key in TABLES and isinstance(value, dict):
-            for inner, each in value.items():
-                yield (key, inner), each
+            yield from (((key, inner), each) for inner, each in value.items() if (key, inner) not in RULE_KEYS)
         else:
             yield (key,), value
 
@@ -421,6 +460,9 @@ def values_for(command: click.Command) -> dict[str, Any]:
     except BadSettings as error:
         raise UsageProblem(error) from None
     show_warnings(found)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[HAS_RULES] = found.has_rules
     params = {setting: param for param in command.params if (setting := setting_of(command, param)) is not None}
     values: dict[str, Any] = {}
     for value in found.values.values():

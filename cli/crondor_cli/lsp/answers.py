@@ -169,7 +169,7 @@ def shown(finding: Finding, text: TextOnScreen) -> Diagnostic:
         message=f"{message}\nhelp: {found.help}" if found.help else message,
         severity=_SEVERITIES[found.severity],
         code=found.code,
-        code_description=_description(found.code),
+        code_description=CodeDescription(finding.url) if finding.url else _description(found.code),
         source=SOURCE,
         related_information=related,
     )

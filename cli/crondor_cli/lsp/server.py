@@ -24,14 +24,16 @@ from crondor.editing import CheckedText, EditSettings, check_text, kind_of
 from crondor.editing.findings import compiled, explanation
 from crondor.editing.reading import HintKind, ReadText
 from crondor.knowledge.releases import NEWEST, Release
-from crondor.lint import RULES, CheckSettings, TextEdit
-from crondor.lint.subject import CheckMemory
+from crondor.lint import CheckSettings, Rule, TextEdit
+from crondor.lint.subject import CheckMemory, SiteRules
+from crondor.lint.submit import rules_for
 from crondor_cli.kit.files import files_of, user_folder
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.settings import as_given, find_settings
+from crondor_cli.kit.site_rules import read_site
 from crondor_cli.lsp import answers
 from crondor_cli.lsp.answers import COMPILE, EXPLAIN, MOST, TextOnScreen, actions, edit_of, page_uri, shown
 
@@ -64,15 +66,25 @@ class SettingsOfFolders:
         self._given = given
         self._complain = complain
         self._pools: dict[tuple[object, ...], Any] = {}
+        self.site_rules: dict[str, Rule[Any]] = {}  # by code
 
     def of(self, path: str) -> EditSettings:
         """Return the settings that the findings of a file depend on."""
-        values = self._values(path)
+        values, site = self._values(path), self._site(path)
         try:
-            return self._settings(path, values)
+            return self._settings(path, values, site)
         except (click.ClickException, CrondorError) as error:
             self._complain(_message(error))
-            return self._settings(path, {})
+            return self._settings(path, {}, site)
+
+    def _site(self, path: str) -> SiteRules | None:
+        try:
+            site = read_site(None, os.path.dirname(path) or None)
+        except CrondorError as error:
+            self._complain(_message(error))
+            return None
+        self.site_rules.update({each.code: each for each in site.rules} if site else {})
+        return site
 
     def _values(self, path: str) -> dict[str, Any]:
         try:
@@ -84,7 +96,7 @@ class SettingsOfFolders:
             self._complain(render(warning).partition("\n")[0])
         return {each.setting.name: as_given(each) for each in found.values.values()}
 
-    def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
+    def _settings(self, path: str, values: dict[str, Any], site: SiteRules | None) -> EditSettings:
         clock = clock_of(self._given.now, self._given.tz or values.get("tz"))
         if self._given.now is None:
             clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that results are cached that long
@@ -99,10 +111,11 @@ class SettingsOfFolders:
             files=not values.get("check.no-files", False),
             access_point=pool,
             target=release or NEWEST,
+            site=site,
         )
         surroundings, host = Surroundings(allow_dirs), host_of(pool)
-        chosen = codes_of(values.get("check.select", ()), RULES)
-        ignored = codes_of(values.get("check.ignore", ()), RULES)
+        chosen = codes_of(values.get("check.select", ()), rules_for(check))
+        ignored = codes_of(values.get("check.ignore", ()), rules_for(check))
         return EditSettings(
             check,
             lambda source: read_checked(source, check, surroundings, host),
@@ -496,11 +509,12 @@ def make(given: GivenOptions) -> CrondorServer:
 
     @server.command(EXPLAIN)
     def explain(code: str) -> str | None:
-        uri = page_uri(code) if code.isalnum() else None
+        rule = server.settings.site_rules.get(code)
+        uri = rule.url or None if rule else page_uri(code) if code.isalnum() else None
         window = server.client_capabilities.window
         if uri is not None and window is not None and window.show_document is not None:
             server.window_show_document(types.ShowDocumentParams(uri))
-        return explanation(code) if code.isalnum() else None
+        return rule.text if rule else explanation(code) if code.isalnum() else None
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None) -> None:

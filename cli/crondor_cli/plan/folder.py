@@ -23,13 +23,14 @@ from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import CheckSettings, check_submit
 from crondor.preview.accepted import accepted_jobs, changed_by
 from crondor.submit import SubmitFile, read_submit
-from crondor_cli.kit.files import KINDS, below, files_of, inside_of, read_source
+from crondor_cli.kit.files import KINDS, below, files_of, inside_of, may_have_rules, read_source
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import ads_of_file
 from crondor_cli.kit.schedules import host_of, read_description
 from crondor_cli.kit.screen import account, usage
+from crondor_cli.kit.site_rules import read_site
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,99}\Z").match
 _LATER: Final = 401 * DAY  # another day, month and year
@@ -148,6 +149,7 @@ class _Reader:
             schedd_interval=self._host.schedd_interval,
             access_point=access_point,
             target=self._request.target or NEWEST,
+            site=read_site(self._request.target, has_settings=may_have_rules()),
         )
         report = check_submit(source, settings, self._read)
         found = (each.diagnostic for each in report.findings)

@@ -12,16 +12,14 @@ from crondor.codes import SYSTEM_POLICY
 from crondor.diagnostics import CrondorError, Severity, Span
 from crondor.job.attributes import JobStatus, expression
 from crondor.job.policy import Act, QueuedJob, Ruling, always_leaves, periodic
-from crondor.lint.made import spellings
 from crondor.lint.rule import MANY, RuleHit, rule
-from crondor.lint.subject import CheckedFile
+from crondor.lint.subject import AdmittedJobs, CheckedFile
 from crondor.spec import Dialect
-from crondor.submit import JobGroup
 from crondor.times import JobTimes
 from crondor.zones import zone_of
 
 if TYPE_CHECKING:
-    from crondor.access_point import AccessPoint, Admission, Verdict
+    from crondor.access_point import AccessPoint, Verdict
     from crondor.transform import AttributeChange
 
 _HOUR: Final = 3600
@@ -34,22 +32,10 @@ _NAMES: Final = {Act.HOLD: "PeriodicHold", Act.REMOVE: "PeriodicRemove"}
 _STEPS: Final = 200_000
 
 
-class _Admitted(NamedTuple):
-    """Jobs that are alike, and the result for the first."""
-
-    jobs: JobGroup
-    admission: Admission
-
-    def place(self, *attributes: str) -> Span | None:
-        """Return where the first of some attributes is set in the description, else the queue statement."""
-        names = (name for attribute in attributes for name in spellings(attribute))
-        return next((self.jobs.spans[name] for name in names if name in self.jobs.spans), self.jobs.queue)
-
-
 @rule("CRN701", "submit-requirement", Severity.ERROR, "a job that a submit requirement refuses")
 def submit_requirement(file: CheckedFile) -> Iterator[RuleHit]:
     """The schedd evaluates SUBMIT_REQUIREMENT_NAMES in order; the first that is not met rejects all jobs."""
-    for job in _jobs(file):
+    for job in file.admitted:
         found = job.admission.refusal
         if found is not None and found.kind.value == "requirement":
             message = f"the access point refuses the job: {_words(found)}"
@@ -59,7 +45,7 @@ def submit_requirement(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN702", "requirement-warns", Severity.WARNING, "a job that a submit requirement warns of")
 def requirement_warns(file: CheckedFile) -> Iterator[RuleHit]:
     """With _IS_WARNING the job is accepted, and condor_submit prints the reason."""
-    for job in _jobs(file):
+    for job in file.admitted:
         for found in job.admission.warnings:
             message = f"the access point warns of the job: {_words(found)}"
             yield RuleHit(message, _asked(file, job, found), f"{found.knob}{at(found.place)} is not met")
@@ -68,7 +54,7 @@ def requirement_warns(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN703", "transform-fails", Severity.ERROR, "a job that a transform of the access point fails on")
 def transform_fails(file: CheckedFile) -> Iterator[RuleHit]:
     """A failing transform, or one that makes a value the queue rejects, ends the submission without a reason."""
-    for job in _jobs(file):
+    for job in file.admitted:
         found = job.admission.refusal
         if found is not None and found.kind.value == "transform":
             message = f"the access point refuses the job: {_words(found)} It is {found.knob}{at(found.place)}"
@@ -78,7 +64,7 @@ def transform_fails(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN704", "transform-schedules", Severity.WARNING, "a transform of the access point changes when a job runs")
 def transform_schedules(file: CheckedFile) -> Iterator[RuleHit]:
     """JOB_TRANSFORM_NAMES apply to every job that meets their REQUIREMENTS, whatever its author wrote."""
-    for job in _jobs(file):
+    for job in file.admitted:
         changes = job.admission.schedule_changes
         if changes:
             texts = [
@@ -111,7 +97,7 @@ def system_policy(file: CheckedFile) -> Iterator[RuleHit]:
     """SYSTEM_PERIODIC_HOLD and SYSTEM_PERIODIC_REMOVE apply to idle jobs too, such as a crontab job between runs."""
     if file.settings.access_point is None or not file.settings.access_point.policy:
         return
-    for job in _jobs(file):
+    for job in file.admitted:
         ends = list(_ends_of_waiting(file, job))
         if ends:
             texts = [f"{end.knob}{at(end.place)} {end.act} the job {end.when}: {end.reason}" for end in ends]
@@ -122,7 +108,7 @@ def system_policy(file: CheckedFile) -> Iterator[RuleHit]:
 def never_starts(file: CheckedFile) -> Iterator[RuleHit]:
     """START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE decide whether the schedd starts jobs that it runs itself."""
     access_point = file.settings.access_point
-    for job in _jobs(file):
+    for job in file.admitted:
         universe = job.admission.after.value("JobUniverse")
         if access_point is not None and universe in {7, 12}:
             knob = "START_LOCAL_UNIVERSE" if universe == 12 else "START_SCHEDULER_UNIVERSE"
@@ -140,7 +126,7 @@ def never_starts(file: CheckedFile) -> Iterator[RuleHit]:
 )
 def requirement_unknown(file: CheckedFile) -> Iterator[RuleHit]:
     """A requirement may refer to the schedd's counters, or to sizes of files, which are not known in advance."""
-    for job in _jobs(file):
+    for job in file.admitted:
         for found in job.admission.unsure:
             message = f"whether {found.knob}{at(found.place)} is met depends on what the schedd knows at submission"
             yield RuleHit(message, job.place())
@@ -149,7 +135,7 @@ def requirement_unknown(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN709", "transform-circle", Severity.ERROR, "a transform that makes an attribute refer to itself", most=MANY)
 def transform_circle(file: CheckedFile) -> Iterator[RuleHit]:
     """The job is accepted, but the attribute is undefined: with such Requirements it stays idle."""
-    for job in _jobs(file):
+    for job in file.admitted:
         for found in job.admission.diagnostics:
             if found.kind == "circle":
                 message = f"{found.message}{at(found.span)}"
@@ -161,15 +147,11 @@ def at(place: Span | None) -> str:
     return "" if place is None else f" ({place.source.name}:{place.line})"
 
 
-def _jobs(file: CheckedFile) -> Iterator[_Admitted]:
-    yield from (_Admitted(*each) for each in file.admitted)
-
-
 def _words(found: Verdict) -> str:
     return " ".join(found.reason.split())[:300]
 
 
-def _asked(file: CheckedFile, job: _Admitted, found: Verdict) -> Span | None:
+def _asked(file: CheckedFile, job: AdmittedJobs, found: Verdict) -> Span | None:
     """Return the place of the first command that a requirement refers to and the description sets."""
     access_point = file.settings.access_point
     asked = (
@@ -202,7 +184,7 @@ class _Moment(NamedTuple):
     ad: ClassAd
 
 
-def _ends_of_waiting(file: CheckedFile, job: _Admitted) -> Iterator[_WaitingEnd]:
+def _ends_of_waiting(file: CheckedFile, job: AdmittedJobs) -> Iterator[_WaitingEnd]:
     """Yield the policies that end a deferred job while it waits as its schedule requires, each knob once."""
     access_point = file.settings.access_point
     if access_point is None:

@@ -1,0 +1,132 @@
+"""Rules of a site proposed from the SUBMIT_REQUIREMENT_ and JOB_TRANSFORM_ knobs of an access point."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from crondor.access_point import AccessPoint, SubmitRequirement, SubmitTransform
+from crondor.access_point.requirements import OF_JOB, is_of_schedd
+from crondor.classad import ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.text import lower
+from crondor.classad.tree import Literal, Reference, nodes
+from crondor.diagnostics import Severity, Source, Span, printable
+from crondor.lint.table import RuleLine, commands
+
+_SETS: Final = frozenset(("SET", "EVALSET"))
+_SETS_IT: Final = 'member("{}", CrondorSets)'
+_OF_SCHEDD: Final = frozenset(("my", "schedd"))
+
+
+class _Proposal(NamedTuple):
+    """A rule without its code, or the reason why there is none."""
+
+    knob: str
+    place: Span | None
+    name: str
+    severity: Severity = Severity.NOTE
+    key: str = "when"
+    expression: str = ""
+    message: str = ""
+    reason: str = ""
+
+
+def suggested(access_point: AccessPoint) -> Iterator[str]:
+    """Yield the lines of a TOML file with rules that find what an access point would refuse or change.
+
+    They are for hosts without its configuration. A knob without a rule is a comment with the reason.
+    """
+    number = 0
+    proposals = [_required(each) for each in access_point.requirements]
+    proposals += [each for transform in access_point.transforms for each in _changed(transform)]
+    for each in proposals:
+        where = "" if each.place is None else f" ({each.place.source.name}:{each.place.line})"
+        yield f"# {printable(each.knob + where)}{f': {each.reason}' if each.reason else ''}"
+        if not each.reason:
+            number += 1
+            yield "[[check.rule]]"
+            yield f'code = "SITE{number:03}"'
+            yield f'name = "{_kebab(each.name)}"'
+            yield f'severity = "{each.severity.value}"'
+            yield f"{each.key} = {_toml(each.expression)}"
+            yield f"message = {_toml(each.message)}"
+        yield ""
+    if not proposals:
+        yield "# there are no SUBMIT_REQUIREMENT_NAMES and no JOB_TRANSFORM_NAMES"
+
+
+def _required(requirement: SubmitRequirement) -> _Proposal:
+    """Propose the requirement itself: a rule reads it as the schedd does, with the job as TARGET."""
+    about = _Proposal(requirement.knob, requirement.place, requirement.name)
+    unknown = _unknown(requirement.expression)
+    if unknown:
+        return about._replace(reason=f"no rule, since {unknown} is unknown before submission")
+    severity = Severity.WARNING if requirement.is_warning else Severity.ERROR
+    return about._replace(
+        severity=severity, key="require", expression=str(requirement.expression), message=_message(requirement)
+    )
+
+
+def _message(requirement: SubmitRequirement) -> str:
+    reason = requirement.reason
+    if reason is not None and isinstance(reason.tree, Literal) and isinstance(reason.tree.value, str):
+        return reason.tree.value.replace("{", "{{").replace("}", "}}")
+    if reason is None or _unknown(reason) or re.search("[{}]", str(reason)):
+        return f"Submit requirement {requirement.name} not met."
+    return f"{{{reason}}}"
+
+
+def _unknown(expression: Expression) -> str:
+    """Return the first attribute of an expression that is known only at submission, empty if there is none."""
+    for node in nodes(expression.tree):
+        if isinstance(node, Reference):
+            scope = lower(node.scope.name) if isinstance(node.scope, Reference) else ""
+            if scope in _OF_SCHEDD or (not scope and is_of_schedd(lower(node.name))) or lower(node.name) in OF_JOB:
+                return f"{node.scope.name}.{node.name}" if isinstance(node.scope, Reference) else node.name
+    return ""
+
+
+def _changed(transform: SubmitTransform) -> Iterator[_Proposal]:
+    """Propose a note for each attribute that a transform sets or deletes, whatever the job has there."""
+    asked = transform.transform.requirements
+    condition = "" if asked is None else str(asked.expression)
+    about = _Proposal(transform.knob, transform.place, transform.name)
+    lines = [each for each in commands(transform.transform) if each.keyword in {*_SETS, "DELETE"}]
+    for each in lines:
+        found = about._replace(place=each.line.span(), name=f"{transform.name}-{each.target or ''}")
+        yield _change(found, each, condition)
+    if not lines:
+        yield about._replace(reason="no rule, since it neither sets nor deletes an attribute")
+
+
+def _change(about: _Proposal, line: RuleLine, condition: str) -> _Proposal:
+    if line.target is None or "$(" in line.value or "$(" in condition:
+        return about._replace(reason="no rule, since it has macros or a pattern")
+    name = line.line.text.split()[1].strip('",=')
+    if line.keyword == "DELETE":
+        tests, what = [_SETS_IT.format(name)], f"deletes {name}"
+    else:
+        try:
+            value = str(Expression.parse(Source(line.value)))
+        except ClassAdSyntaxError:
+            return about._replace(reason="no rule, since its value is not an expression")
+        tests = [_SETS_IT.format(name), f"{name} =!= ({value})"]
+        braces = value.replace("{", "{{").replace("}", "}}")
+        what = f"sets {name} to {braces}"
+    tests = [f"({condition})", *tests] if condition else tests
+    return about._replace(expression=" && ".join(tests), message=f"the access point {what}: {{{name}}} has no effect")
+
+
+def _kebab(name: str) -> str:
+    found = "-".join(re.findall("[a-z0-9]+", name.lower()))
+    return found if found[:1].isalpha() else f"rule-{found}"
+
+
+def _toml(text: str) -> str:
+    """Return a TOML string, without escapes if possible."""
+    if "'" not in text and text.isprintable():
+        return f"'{text}'" if '"' in text or "\\" in text else f'"{text}"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
