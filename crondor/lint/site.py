@@ -39,8 +39,24 @@ from crondor.zones import zone_of
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VALUE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _URL: Final = re.compile(r"https?://\S+")
-_TEXTS: Final = ("code", "name", "severity", "when", "require", "message", "help", "url")
-_LISTS: Final = ("match", "no-match")
+TEXTS: Final = {
+    "code": "the code, letters and digits, such as SITE001",
+    "name": "the name in kebab case; default: the code",
+    "severity": "error, warning or note; default: warning",
+    "when": "a ClassAd expression that is true for jobs to report",
+    "require": "instead of when: a ClassAd expression that is true for all other jobs",
+    "message": "what is wrong, with ClassAd expressions in braces, such as {RequestMemory}",
+    "help": "what to write instead",
+    "url": "the address of a page about it",
+}
+"""The keys of a rule with texts, and their meaning."""
+
+LISTS: Final = {
+    "match": "tests: submit lines, or ads in brackets, that the rule must report",
+    "no-match": "tests: submit lines, or ads in brackets, that the rule must not report",
+}
+"""The keys of a rule with lists of texts."""
+
 _QUEUE: Final = re.compile(r"(?im)^[ \t]*queue\b")
 _MOST: Final = 1000  # rules of one file
 _STEPS: Final = 200_000  # of about a microsecond, for one job and one rule
@@ -273,7 +289,7 @@ class _Reading:
         before = len(self.faults)
         for key, value in table.items():
             self._check_key(number, key, value)
-        texts = {key: str(table.get(key, "")) for key in _TEXTS}
+        texts = {key: str(table.get(key, "")) for key in TEXTS}
         for key in ("code", "message"):
             if not texts[key].strip():
                 self.fault(number, None, f"the rule has no {key}", f'add {key} = "..."')
@@ -309,19 +325,19 @@ class _Reading:
             texts["url"],
             tuple(table.get("match", ())),
             tuple(table.get("no-match", ())),
-            {each: self._place(number, each) for each in ("code", *_LISTS)},
+            {each: self._place(number, each) for each in ("code", *LISTS)},
         )
 
     def _check_key(self, number: int, key: str, value: object) -> None:
-        if key in _TEXTS:
+        if key in TEXTS:
             if not isinstance(value, str):
                 self.fault(number, key, f"{key} must be a text")
-        elif key in _LISTS:
+        elif key in LISTS:
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
                 self.fault(number, key, f"{key} must be a list of texts")
         else:
-            near = similar(key, (*_TEXTS, *_LISTS))
-            known = f"a rule has {', '.join((*_TEXTS, *_LISTS))}"
+            near = similar(key, (*TEXTS, *LISTS))
+            known = f"a rule has {', '.join((*TEXTS, *LISTS))}"
             self.fault(
                 number, key, f"a rule has no {shortened(key, 40)}", f"did you mean {near[0]}?" if near else known
             )

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
+from crondor.lint.site import InvalidRules, read_rules
 from crondor_cli.kit import settings
-from crondor_cli.kit.settings import SETTINGS, BadSettings
+from crondor_cli.kit.settings import SETTINGS, BadSettings, SettingsFile
 from tests.cli.running import ROOT, crondor
 
 if sys.version_info >= (3, 11):
@@ -22,9 +23,12 @@ VALIDATOR = Draft7Validator(crondor("config", "schema", "crondor.toml").data)
 
 def taken(text: str) -> bool:
     """Return whether the settings of a file are read."""
+    file = SettingsFile("crondor.toml", text)
+    check = tomllib.loads(text).get("check", {})
     try:
-        settings._read(settings._File("crondor.toml", text))
-    except BadSettings:
+        settings._read(file)
+        read_rules(file.source, check.get("rule", []) if isinstance(check, dict) else [])
+    except (BadSettings, InvalidRules):
         return False
     return True
 

@@ -212,6 +212,8 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
     held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'
     (tmp_path / "queue.ads").write_text(held, encoding="utf-8")
+    rules = "[[check.rule]]\ncode = 'SITE001'\nwhen = 'true'\nmessage = 'x'\nno-match = ['']\n"
+    (tmp_path / "rules.toml").write_text(rules, encoding="utf-8")
     (tmp_path / "bad.sub").write_text("cron_minute = 0\nqueue\ncron_hour = 60\nqueue\n", encoding="utf-8")
     data = []
     for arguments in JSON_INPUTS:

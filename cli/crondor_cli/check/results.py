@@ -24,5 +24,5 @@ class TestedRules(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "the tests that failed"]
 
 
-_TITLE = "Findings by file; with --statistics by rule; with --test-rules tests"
+_TITLE = "Findings by file; by rule; tests of rules"
 RESULTS = {"check": Result(_TITLE, Findings | Statistics | TestedRules)}

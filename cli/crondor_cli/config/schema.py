@@ -7,7 +7,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from crondor.diagnostics import similar
+from crondor.diagnostics import Severity, similar
+from crondor.lint.report import SITE_CODE
+from crondor.lint.site import LISTS, TEXTS
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import OWN_FILE
 from crondor_cli.kit.results import results, schema
@@ -34,7 +36,7 @@ _TITLE = "The settings, also in [tool.crondor] of pyproject.toml"
 
 def settings_schema() -> dict[str, Any]:
     """Return the JSON Schema of crondor.toml (draft-07), by the rules of SchemaStore."""
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         name: {
             "type": "object",
             "description": f"The options of crondor {name}.",
@@ -43,12 +45,34 @@ def settings_schema() -> dict[str, Any]:
         }
         for name in sorted(TABLES)
     }
+    paths = {"type": "array", "items": {"type": "string"}}
+    tables["check"]["properties"] |= {
+        "extend": {"description": "Files with more rules.", "anyOf": [{"type": "string"}, paths]},
+        "rule": {"description": "Rules of the site.", "type": "array", "items": _rule()},
+    }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": "https://www.schemastore.org/crondor.json",
         "title": _TITLE,
         "type": "object",
         "properties": {each.key: _value(each) for each in SETTINGS if not each.table} | tables,
+        "additionalProperties": False,
+    }
+
+
+def _rule() -> dict[str, Any]:
+    """Return the schema of a rule of the site."""
+    patterns: dict[str, dict[str, Any]] = {
+        "code": {"pattern": f"^{SITE_CODE.pattern}$"},
+        "severity": {"enum": [each.value for each in Severity]},
+        "url": {"pattern": "^https?://"},
+    }
+    texts = {key: {"description": text, "type": "string", **patterns.get(key, {})} for key, text in TEXTS.items()}
+    items = {"type": "array", "items": {"type": "string"}}
+    return {
+        "type": "object",
+        "properties": texts | {key: {"description": text, **items} for key, text in LISTS.items()},
+        "required": ["code", "message"],
         "additionalProperties": False,
     }
 
