@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from crondor.access_point import AccessPoint, SubmitRequirement, SubmitTransform
 from crondor.access_point.requirements import OF_JOB, is_of_schedd
-from crondor.classad import ClassAdSyntaxError
+from crondor.classad import ClassAd, ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.text import lower
 from crondor.classad.tree import Literal, Reference, nodes
@@ -17,8 +17,10 @@ from crondor.diagnostics import Severity, Source, Span, printable
 from crondor.lint.table import RuleLine, commands
 
 _SETS: Final = frozenset(("SET", "EVALSET"))
+_CONDITION: Final = re.compile(r"[ \t]*if\b", re.IGNORECASE)
 _SETS_IT: Final = 'member("{}", CrondorSets)'
 _OF_SCHEDD: Final = frozenset(("my", "schedd"))
+_SCOPES: Final = frozenset((*_OF_SCHEDD, "job", "target"))
 
 
 class _Proposal(NamedTuple):
@@ -40,7 +42,7 @@ def suggested(access_point: AccessPoint) -> Iterator[str]:
     They are for hosts without its configuration. A knob without a rule is a comment with the reason.
     """
     number = 0
-    proposals = [_required(each) for each in access_point.requirements]
+    proposals = [_required(each, access_point.schedd) for each in access_point.requirements]
     proposals += [each for transform in access_point.transforms for each in _changed(transform)]
     for each in proposals:
         where = "" if each.place is None else f" ({each.place.source.name}:{each.place.line})"
@@ -58,33 +60,35 @@ def suggested(access_point: AccessPoint) -> Iterator[str]:
         yield "# there are no SUBMIT_REQUIREMENT_NAMES and no JOB_TRANSFORM_NAMES"
 
 
-def _required(requirement: SubmitRequirement) -> _Proposal:
+def _required(requirement: SubmitRequirement, schedd: ClassAd) -> _Proposal:
     """Propose the requirement itself: a rule reads it as the schedd does, with the job as TARGET."""
     about = _Proposal(requirement.knob, requirement.place, requirement.name)
-    unknown = _unknown(requirement.expression)
+    unknown = _unknown(requirement.expression, schedd)
     if unknown:
         return about._replace(reason=f"no rule, since {unknown} is unknown before submission")
     severity = Severity.WARNING if requirement.is_warning else Severity.ERROR
     return about._replace(
-        severity=severity, key="require", expression=str(requirement.expression), message=_message(requirement)
+        severity=severity, key="require", expression=str(requirement.expression), message=_message(requirement, schedd)
     )
 
 
-def _message(requirement: SubmitRequirement) -> str:
+def _message(requirement: SubmitRequirement, schedd: ClassAd) -> str:
     reason = requirement.reason
     if reason is not None and isinstance(reason.tree, Literal) and isinstance(reason.tree.value, str):
         return reason.tree.value.replace("{", "{{").replace("}", "}}")
-    if reason is None or _unknown(reason) or re.search("[{}]", str(reason)):
+    if reason is None or isinstance(reason.tree, Literal) or _unknown(reason, schedd) or set("{}") & set(str(reason)):
         return f"Submit requirement {requirement.name} not met."
     return f"{{{reason}}}"
 
 
-def _unknown(expression: Expression) -> str:
+def _unknown(expression: Expression, schedd: ClassAd) -> str:
     """Return the first attribute of an expression that is known only at submission, empty if there is none."""
     for node in nodes(expression.tree):
         if isinstance(node, Reference):
             scope = lower(node.scope.name) if isinstance(node.scope, Reference) else ""
-            if scope in _OF_SCHEDD or (not scope and is_of_schedd(lower(node.name))) or lower(node.name) in OF_JOB:
+            is_bare = not scope and lower(node.name) not in _SCOPES
+            of_schedd = is_bare and (node.name in schedd or is_of_schedd(lower(node.name)))
+            if scope in _OF_SCHEDD or of_schedd or lower(node.name) in OF_JOB:
                 return f"{node.scope.name}.{node.name}" if isinstance(node.scope, Reference) else node.name
     return ""
 
@@ -95,6 +99,9 @@ def _changed(transform: SubmitTransform) -> Iterator[_Proposal]:
     condition = "" if asked is None else str(asked.expression)
     about = _Proposal(transform.knob, transform.place, transform.name)
     lines = [each for each in commands(transform.transform) if each.keyword in {*_SETS, "DELETE"}]
+    if any(_CONDITION.match(line.text) for line in transform.transform.lines):
+        yield about._replace(reason="no rule, since it has conditions")
+        return
     for each in lines:
         found = about._replace(place=each.line.span(), name=f"{transform.name}-{each.target or ''}")
         yield _change(found, each, condition)

@@ -1,5 +1,6 @@
 """Rules of a site: expressions over a job's ad, their tests, what proposes them, and functions of packages."""
 
+import gzip
 import json
 import os
 import pickle
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 from crondor._toml import parse_toml
 from crondor.access_point import read_access_point
 from crondor.config import read_config
-from crondor.diagnostics import Source
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, check_submit
 from crondor.lint.site import InvalidRules, SiteRule, read_rules, site_rules, try_rule
 from crondor.lint.suggesting import suggested
 from tests.check.asking import NOW
-from tests.cli.running import crondor, process
+from tests.cli.running import ROOT, crondor, process
 from tests.lsp.client import serving
 
 MEMORY = """\
@@ -206,6 +207,25 @@ def test_rules_are_proposed_from_an_access_point() -> None:
     ]
     assert checked(text, "universe = local", "queue") == [("SITE002", 'it\'s not {vanilla} \\ at "all"', "local")]
     assert "no SUBMIT_REQUIREMENT_NAMES" in proposed("A = 1")
+
+
+def test_proposed_rules_say_what_the_schedd_said() -> None:
+    """In the recorded submissions to an access point of 25.14, each rule finds the jobs that its knob refused."""
+    folder = ROOT / "tests/golden/access_point"
+    source = Source((folder / "pool.conf").read_text(encoding="utf-8"), "pool.conf")
+    access_point = read_access_point(read_config(source, subsystem="SCHEDD"))
+    site = site_rules(rules_in("\n".join(suggested(access_point))))
+    settings = CheckSettings(NOW, "UTC", files=False, access_point=access_point, site=site)
+    judged = 0
+    with gzip.open(folder / "submissions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for each in map(json.loads, lines):
+            if each["release"] == "25.14.0" and "transform" not in (each["refused"] or ""):
+                findings = [found.diagnostic for found in check_submit(each["submit"], settings).findings]
+                errors = [d.message for d in findings if d.code.startswith("SITE") and d.severity is Severity.ERROR]
+                refused = [each["refused"]] if each["refused"] else []
+                assert errors[:1] == [text.replace("evaluated to non-boolean", "not met") for text in refused], each
+                judged += 1
+    assert judged > 20
 
 
 ATTRIBUTES = st.sampled_from(("RequestMemory", "TARGET.RequestCpus", "JOB.JobPrio", "Foo", "NiceUser"))
