@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 from itertools import takewhile
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
-from crondor._readings import ScheddAnswer, ScheddWalk, Why, blocking_fields, day_arm, field_matches
+from crondor._readings import Arm, FieldMatch, ScheddAnswer, ScheddWalk, Why, blocking_fields, day_arm, field_matches
 from crondor._recurrence import (
     END_OF_INSTANTS,
     FIRST_INSTANT,
     ClockMark,
+    Counts,
+    Gaps,
     NeverRuns,
     NotASet,
     OutOfRange,
@@ -32,10 +34,6 @@ from crondor._types import Made, expect, late
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
-
-if TYPE_CHECKING:
-    from crondor._readings import Arm, FieldMatch
-    from crondor._recurrence import Counts, Gaps
 
 __all__ = [
     "Arm",

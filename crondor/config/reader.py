@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from crondor._types import expect
 from crondor.classad.expression import Expression
@@ -17,11 +17,9 @@ from crondor.macro import BLANKS, Around, Budget, LineReader, LogicalLine, Macro
 from crondor.macro.conditions import Conditions, parse_uses, with_arguments
 from crondor.macro.evaluated import as_boolean, as_integer, as_real
 from crondor.macro.expand import KNOWN, TEMPLATES, is_template
+from crondor.macro.files import Files
 from crondor.macro.lines import Dice
 from crondor.macro.reader import KEYWORDS, Statement, StatementReader, Words
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 VERSION = (25, 14, 0)
 _INTEGER_LEAST, _INTEGER_MOST = -(1 << 31), (1 << 31) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor._schedule import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor._types import Memory
@@ -15,12 +15,9 @@ from crondor.knowledge.words import SubmitCommand, submit_commands
 from crondor.lint.values import POLICIES
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
-from crondor.submit.ad import job_ads
+from crondor.submit.ad import JobAd, job_ads
 from crondor.submit.facts import COMMANDS, UNIVERSE_NAMES, universe_number
 from crondor.submit.file import UnusedName, unused_names
-
-if TYPE_CHECKING:
-    from crondor.submit.ad import JobAd
 
 MOST_JOBS = 50  # checked one by one; a mistake is hardly in the fiftieth job only
 LONGEST = 50_000  # characters of a description; longer ones are not written by hand and may be slow on purpose

@@ -6,14 +6,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError
 from crondor.monitor.watched import WatchedQueue
-
-if TYPE_CHECKING:
-    from crondor.schedd.live import Question
-    from crondor.schedd.live_process import Answer
+from crondor.schedd.live import Question
+from crondor.schedd.live_process import Answer
 
 PATIENCE: Final = 20.0
 """Seconds that a round waits for a schedd that answered the last time, or was never asked."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 from zlib import crc32
 
 from crondor.classad import Context
@@ -23,14 +23,11 @@ from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, OF_LOGS, FindLe
 from crondor.preview.jobs import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
+from crondor.schedd.live_process import Answer
 from crondor.schedd.protocol import NotOffered, Schedd, Selection, Unreachable
 from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, UnreadAd, job_id
 from crondor.spec import Dialect
 from crondor.zones import Policy
-
-if TYPE_CHECKING:
-    from crondor.schedd.live_process import Answer
-
 
 _CHUNK = 200  # jobs queried by number at once
 _MOST_DUE = 100  # of more jobs that are due, all are queried: that costs the schedd less

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic, Source, Span
 from crondor.macro import Budget, MacroError
+from crondor.macro.files import Files
 from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitHost, Table
 from crondor.submit.jobs import (
     JobGroup,
@@ -21,9 +22,6 @@ from crondor.submit.jobs import (
     groups,
     node_of_jobs,
 )
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 LIMIT = 100_000
 

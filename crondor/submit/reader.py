@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, shortened
@@ -25,6 +24,7 @@ from crondor.macro import (
 )
 from crondor.macro.conditions import Conditions, parse_uses, template_text
 from crondor.macro.expand import is_template
+from crondor.macro.files import Files
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import Statement, StatementReader, Words
 from crondor.submit.facts import (
@@ -39,9 +39,6 @@ from crondor.submit.facts import (
 )
 from crondor.submit.file import SubmitFile
 from crondor.submit.jobs import JobNumbers, ListReader, Origin, QueuedItems, Scope, node_of_jobs, way_of
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 MAX_QUEUES = 100_000
 _MOST_LOST = 1000  # values replaced unseen that are kept

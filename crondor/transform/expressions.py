@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crondor._types import Made
 from crondor.classad.evaluate import value_of
@@ -34,10 +34,8 @@ from crondor.classad.tree import (
     plain_name,
 )
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
+from crondor.macro.files import Files
 from crondor.macro.lines import MacroError
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 _MANY = 4096
 _SHORT = 4096  # characters of a text that is cached

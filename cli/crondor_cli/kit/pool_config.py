@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from crondor.access_point import AccessPoint, read_access_point
 from crondor.classad.scope import Context
@@ -17,13 +17,9 @@ from crondor.submit import SubmitFile
 from crondor.transform import TransformFacts
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.files import check_stdin
-from crondor_cli.kit.options import ConfigFiles
+from crondor_cli.kit.options import Clock, ConfigFiles
 from crondor_cli.kit.schedules import Through, host_of
 from crondor_cli.kit.screen import show
-
-if TYPE_CHECKING:
-    from crondor_cli.kit.options import Clock
-
 
 _SCHEDD: Final = "SCHEDD"
 

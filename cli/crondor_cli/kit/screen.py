@@ -12,14 +12,12 @@ from contextlib import suppress
 from enum import IntEnum
 from itertools import groupby, islice
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TextIO
+from types import TracebackType
+from typing import Final, TextIO
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, columns_of, printable, render
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 COLORS = ("auto", "always", "never")
 

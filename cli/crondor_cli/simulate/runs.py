@@ -6,8 +6,9 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from crondor.access_point import AccessPoint
 from crondor.diagnostics import CrondorError, Source
 from crondor.pool.simulate.jobs import PoolOptions, Simulated, TakenFile
 from crondor.spec import FIELDS, CronSpec
@@ -16,9 +17,6 @@ from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.parallel import FileTask, of_files
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import host_of, read_description
-
-if TYPE_CHECKING:
-    from crondor.access_point import AccessPoint
 
 
 class SimulationOptions(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crondor._readings import FieldDifference
 from crondor.algebra import has_day_zero, portable
-from crondor.audit import clock_changes
+from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.deferral import passed_over
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
@@ -29,16 +29,12 @@ from crondor.lint.cures import (
     placed,
 )
 from crondor.lint.rule import Fix, RuleHit, passed_on, rule
-from crondor.lint.schedules import CRON_NAMES, FieldFault, few, next_wrong, refusals
+from crondor.lint.schedules import CRON_NAMES, FieldFault, Wrong, few, next_wrong, refusals
 from crondor.lint.subject import CheckedJob
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, Field
 from crondor.words import step_beyond
 from crondor.zones import Policy, zone_of
-
-if TYPE_CHECKING:
-    from crondor.audit import ClockChange
-    from crondor.lint.schedules import Wrong
 
 _STEP = re.compile(r"\*/(\d{1,9})")
 # Fields that have the same number of values each time: how many, of what, and of which whole.
