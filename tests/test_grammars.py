@@ -11,7 +11,7 @@ import pytest
 from crondor import _spec
 from crondor.classad import parser, tokens
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, json_form, long_form, new_form, pieces, read_ads, xml_form
+from crondor.classad.formats import Format, json_form, long_form, pieces, read_ads, reading, xml_form
 from crondor.compile import calendar_event, calendar_file, cron, english, expression, meaning, rfc
 from crondor.compile.meaning import read_schedule
 from crondor.compile.walls import Context, Remarks
@@ -41,7 +41,7 @@ CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = 
     "tokens": ("tokens abstime reltime", (tokens,), ()),
     "expression": ("expression", (parser,), ()),
     "long": ("ads line_as_daemon", (long_form,), EXPRESSION),
-    "new": ("ads", (new_form, pieces), EXPRESSION),
+    "new": ("ads", (reading, pieces), EXPRESSION),
     "json": ("ads", (json_form, pieces), ()),
     "xml": ("ads", (xml_form, pieces), EXPRESSION),
     "submit": ("statements parts", (*MACRO, submit_reader, *QUEUE), EXPRESSION),
@@ -153,7 +153,7 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("reltime", (tokens,), {}, "", _is_read(tokens.read_reltime)),
     ("expression", (parser,), VALUES, "", lambda text: parser.parse_expression(Source(text))),
     ("ad", (parser,), VALUES | {"expression": "1"}, "", lambda text: parser.parse_ad(Source(text))),
-    ("ads", (new_form,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),
+    ("ads", (reading,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),
     ("ad", (json_form,), JSON, " ", lambda text: len(_ads(Format.JSON)(text)) == 1),
     ("ads", (json_form,), {"ad": '{ "a": 1 }'}, " ", lambda text: len(_ads(Format.JSON)(text)) == text.count("a")),
     ("ads", (xml_form,), {"ad": XML_AD}, " ", lambda text: len(_ads(Format.XML)(text)) == text.count("a n")),

@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from crondor.monitor.metrics import FAMILIES, MOST_CONNECTIONS, Address, Metrics
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import RouterLock
-from crondor_cli.monitor.options import read_address
+from crondor_cli.monitor.command import read_address
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.monitor.made import SIX
 from tests.monitor.prometheus.made_metrics import LATER, looked

@@ -7,8 +7,7 @@ from typing import cast
 import pytest
 
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.monitor.asking import Questions
-from crondor.monitor.watched import WatchedQueue
+from crondor.monitor.watched import Questions, WatchedQueue
 from crondor.schedd.live_process import Answer
 from crondor.schedd.protocol import Unreachable
 

@@ -30,13 +30,17 @@ from crondor.config.deployed import (
     with_variables,
 )
 from crondor.config.reader import DEFAULTS, VERSION
-from crondor.diagnostics import CrondorError, Source, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
+from crondor.router import RoutingTable, load_table
+from crondor.router import legacy as old_routes
+from crondor.transform.loading import as_warnings
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin, file_problem, files_of, read_source
-from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option, options_of
-from crondor_cli.kit.screen import usage
+from crondor_cli.kit.options import ConfigFiles
+from crondor_cli.kit.screen import show, usage
 
 
 def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
@@ -262,7 +266,7 @@ def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
     return list(reversed(left))
 
 
-config_option = options_of(config_options, include_option)
+config_option = opts.options_of(opts.config_options, opts.include_option)
 """--config FILE, --config-root DIR and --ce, as ``config``; --allow-dir DIR as ``allow_dirs``."""
 
 
@@ -273,7 +277,7 @@ def load_config(
 
     Raises CrondorError for a file that is not text, UsageError for an unreadable file and if there is none.
     """
-    return ConfigReader(config_of(config), allow_dirs, context).read()
+    return ConfigReader(opts.config_of(config), allow_dirs, context).read()
 
 
 def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> Configuration:
@@ -291,3 +295,60 @@ def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> Config
             context=context,
         )
     return found or read_config("")
+
+
+legacy_option = click.option(
+    "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
+)
+"""--legacy, as ``legacy``: see load_route_table()."""
+
+
+def load_route_table(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of the files; with ``legacy`` it includes the routes of JOB_ROUTER_ENTRIES and related knobs.
+
+    JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
+    run. Raises as load_config() does.
+    """
+    folders, config = tuple(allow_dirs), opts.config_of(config)
+    return table_of(load_config(config, folders, context), config, folders, context, legacy=legacy)
+
+
+def table_of(
+    configuration: Configuration, config: ConfigFiles, folders: tuple[str, ...], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of a configuration read from files, as load_route_table() does."""
+    if not legacy:
+        return load_table(configuration, context=context)
+    read = old_routes.read_legacy(configuration, files=files_below(config, folders))
+    return old_routes.legacy_table(read, context, faithful=True)
+
+
+def _completed_routes(ctx: click.Context) -> Iterable[str]:
+    """Return the routes of the selected configuration, for completion."""
+    table = load_route_table(opts.given_config(ctx), (), Context(), legacy=bool(ctx.params.get("legacy")))
+    return [route.name for route in table.routes]
+
+
+complete_route = opts.completing(_completed_routes)
+
+
+def show_faults(table: RoutingTable) -> None:
+    """Print on stderr why routing is off, why routes are rejected, and which knobs refer to themselves."""
+    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    for rejected in table.rejected:
+        for each in rejected.diagnostics:
+            if each.severity is Severity.ERROR:
+                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
+    show(as_warnings(table.circles))
+
+
+def one_for_each_place(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return one finding for each code and place: a fault in the defaults is found for each route."""
+    kept: dict[object, Diagnostic] = {}
+    for each in found:
+        span = each.span
+        key = (each.code, each.message) if span is None else (each.code, span.source.name, span.start, span.end)
+        kept.setdefault(key, each)
+    return list(kept.values())

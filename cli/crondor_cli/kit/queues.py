@@ -31,18 +31,9 @@ from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, m
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, job_ads
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import FirstFaults, ads_in, chunks, context_of, name_of
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    UsageProblem,
-    clock_options,
-    completing,
-    constraint_option,
-    folder_of,
-    reading_options,
-    source_options,
-)
+from crondor_cli.kit.options import Clock, QueueOptions, UsageProblem
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import account, show, usage
 from crondor_cli.kit.services import LockWait
@@ -70,20 +61,20 @@ def _completed_jobs(ctx: click.Context) -> Iterable[str]:
     """Return the jobs of the selected embedded queue or log, for completion; none of a long log."""
     if any(ctx.params.get(name) for name in ("live", "name", "pool", "ads")):
         return []
-    log = ctx.params.get("log") or folder_of(ctx.params.get("queue")) / _LOG
+    log = ctx.params.get("log") or opts.folder_of(ctx.params.get("queue")) / _LOG
     if os.path.getsize(log) > _MOST_COMPLETED:
         return []
     ads, _ = read_jobs(QueueOptions(log=str(log)), Clock(0, "UTC", timezone.utc))
     return [f"{ad.value('ClusterId')}.{ad.value('ProcId')}" for ad in ads]
 
 
-complete_job = completing(_completed_jobs)
+complete_job = opts.completing(_completed_jobs)
 
 
 def job_arguments(function: _Function) -> _Function:
     """Add the jobs: ids, owners, and --constraint."""
     return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(
-        constraint_option(function)
+        opts.constraint_option(function)
     )
 
 
@@ -189,7 +180,7 @@ def embedded_of(
     ``ticks`` is its clock if it stays open; without it the time is fixed. If another process has the queue, ``waits``
     waits some seconds for it, with a message. Raises CrondorError if it is missing, JobQueueError.
     """
-    folder = folder_of(queue)
+    folder = opts.folder_of(queue)
     if not make and not is_there(folder / LOG):  # a typo in a path must not create a queue
         raise CrondorError(no_queue(folder, Severity.ERROR))
     try:
@@ -337,7 +328,7 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         function(read=reading_of(asked, jobs, constraint, clock, dialect, policy), **options)
 
-    return source_options(clock_options(reading_options(htcondor=True)(command)))
+    return opts.source_options(opts.clock_options(opts.reading_options(htcondor=True)(command)))
 
 
 def jobs_of_ads(path: str, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:

@@ -3,39 +3,107 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from importlib.resources import files
 from types import FrameType
+from typing import Final
+from urllib.parse import urlsplit
 
 import click
 
 from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.monitor import Look, Verdict
-from crondor.monitor.asking import PATIENCE, Questions
-from crondor.monitor.metrics import Address, Metrics
+from crondor.monitor.metrics import LOOPBACK, Address, Metrics
 from crondor.monitor.notices import LONGEST, Notice, Notifier
-from crondor.monitor.watched import Row, Wanted, WatchedQueue, all_rows
+from crondor.monitor.watched import PATIENCE, Questions, Row, Wanted, WatchedQueue, all_rows
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    clock_options,
-    format_option,
-    from_option,
-    output_option,
-    reading_options,
-    source_options,
-)
+from crondor_cli.kit.files import file_problem, write_file
+from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.queues import job_arguments, selection_of
 from crondor_cli.kit.screen import Level, levelled, say, show, usage
 from crondor_cli.kit.services import ServiceManager, waking
-from crondor_cli.monitor.options import made_metrics, read_address, read_notices, read_url, write_alerts
 from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
+
+_ADDRESS: Final = re.compile(r"(?:(?P<host>[^:\[\]]*):|\[(?P<six>[0-9A-Fa-f:.]+)\]:)?(?P<port>[0-9]{1,5})\Z").match
+
+
+def read_address(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Address | None:
+    """Read HOST:PORT, [HOST]:PORT of IPv6, or PORT alone, which means this machine only. Raises BadParameter."""
+    if value is None:
+        return None
+    found = _ADDRESS(value)
+    if found is None or not int(found["port"]) < 1 << 16:
+        raise click.BadParameter(f"'{printable(value)}' is neither HOST:PORT, like {LOOPBACK}:9811, nor PORT")
+    return Address(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
+
+
+RULES: Final = "crondor.rules.yml"
+DASHBOARD: Final = "crondor-dashboard.json"
+
+
+def write_alerts(folder: str, *, force: bool) -> None:
+    """Write both files into a folder, and print their paths. Raises UsageError for existing files, CrondorError."""
+    ours = files("crondor_cli.monitor")
+    paths = {os.path.join(folder, name): ours.joinpath(name).read_bytes() for name in (RULES, DASHBOARD)}
+    if not force:
+        opts.refuse_existing(paths)
+    for path, data in paths.items():
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise file_problem("write", folder, error) from None
+        write_file(path, data)
+        say(f"written: {path}")
+
+
+def made_metrics(routers: Iterable[str]) -> Metrics:
+    """Return metrics without a look. Raises UsageError if the extra ``monitor`` is missing."""
+    try:
+        return Metrics(routers)
+    except ImportError:
+        message = "--metrics needs prometheus-client and waitress: pip install '.[monitor]' in a clone of crondor"
+        raise usage(message) from None
+
+
+def read_notices(
+    _context: click.Context, _parameter: click.Parameter, value: Sequence[tuple[str, str]]
+) -> tuple[Notice, ...]:
+    """Read the commands of --on. Raises BadParameter for an invalid command line."""
+    return tuple(Notice(verdict, _words(text)) for verdict, text in value)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise click.BadParameter(f"'{printable(text)}' is not a command line: {error}") from None
+    if not words or any("\0" in word for word in words):
+        raise click.BadParameter("give a command, like 'mail -s missed root'")
+    return words
+
+
+def read_url(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Read an http or https URL. Raises BadParameter."""
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_one = False
+    if not is_one or not value.isprintable() or " " in value:
+        raise click.BadParameter(f"'{printable(value)}' is not a URL that begins with http:// or https://")
+    return value
+
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -81,7 +149,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
 
 @click.command("monitor", cls=Command, example=EXAMPLE, epilog=EPILOG, is_endless=True)
 @job_arguments
-@source_options
+@opts.source_options
 @click.option("--all-schedds", is_flag=True, help="All live schedds that the collector (--pool) knows.")
 @click.option("--history", "histories", multiple=True, metavar="FILE", help="A history file of the schedd's.")
 @click.option(
@@ -96,7 +164,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     callback=_read_fails,
     help="With --once: verdicts that make the exit status 1.",
 )
-@from_option("Judge due times", "begin", "the last one of each job")
+@opts.from_option("Judge due times", "begin", "the last one of each job")
 @click.option(
     "--grace",
     type=click.IntRange(0, 86400),
@@ -125,10 +193,10 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
 @click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus.")
 @click.option("--router", "routers", multiple=True, metavar="FILE", help="A router's status file, for the metrics.")
 @click.option("--alerts", is_flag=True, help="Write alert rules and a Grafana dashboard, and end.")
-@output_option("With --alerts: the folder.", metavar="DIR", default=".")
-@clock_options
-@reading_options(htcondor=True)
-@format_option("table", "json", text="json: a line for each due time.")
+@opts.output_option("With --alerts: the folder.", metavar="DIR", default=".")
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.format_option("table", "json", text="json: a line for each due time.")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.preview.facts import LAST_INSTANT
 from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
 from crondor.spec import Dialect
@@ -18,14 +20,21 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import find
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, check_target, interval_of, is_typed
 from crondor_cli.kit.progress import PROGRESS, watch_option
-from crondor_cli.kit.schedules import ScheduleRequest, as_request, read_schedules, schedule_text_option
-from crondor_cli.kit.screen import echo_lines, say, show, usage
-from crondor_cli.kit.tables import echo_json, instant
-from crondor_cli.kit.times import ClockFace, local_text, relative
-from crondor_cli.next.asked import show_asked
-from crondor_cli.next.shown import print_runs
+from crondor_cli.kit.schedules import (
+    ScheduleRequest,
+    as_request,
+    asked_data,
+    known_text,
+    read_schedules,
+    schedule_text_option,
+)
+from crondor_cli.kit.screen import columns_of_rows, echo_lines, say, screen_columns, show, usage
+from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, instant
+from crondor_cli.kit.times import ClockFace, local_text, relative, zone_text
+from crondor_cli.next.shown import CSV_COLUMNS, print_runs
 
 if TYPE_CHECKING:
+    from crondor.compile.meaning import WrittenSchedule
     from crondor.knowledge.releases import Release
     from crondor_cli.next import results
 
@@ -285,3 +294,52 @@ def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
             message = f"the real schedd differs in {count} of {len(p.rows)} rows"
             help_text = "--format table shows the rows, and why"
             yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)
+
+
+def show_asked(
+    schedule: WrittenSchedule, clock: Clock, start: int, end: int | None, count: int, form: str, *, is_previous: bool
+) -> None:
+    """Print the runs after ``start`` (epoch seconds), up to ``end``; or those before it, the latest first.
+
+    Exits with 1 if there are none.
+    """
+    last = LAST_INSTANT if end is None else end
+    runs = array("q", islice(schedule.backwards(start) if is_previous else schedule.between(start, last), count))
+    findings = [*schedule.warnings]
+    if not is_previous and schedule.until is not None and len(runs) < count and (end is None or end > schedule.until):
+        message = f"no run is known beyond: {schedule.until_reason}"
+        findings.append(Diagnostic("schedule-known", message, Severity.WARNING))
+    show(findings)
+    row: results.AskedRuns = {**asked_data(schedule, clock), "runs": (instant(run, clock.zone) for run in runs)}
+    if form == "json":
+        past: results.Past = {"jobs": [], "schedules": iter((row,))}
+        coming: results.Coming = {"jobs": [], "schedules": iter((row,)), "diagnostics": map(diagnostic_data, findings)}
+        echo_json(past if is_previous else coming)
+    elif form == "csv":
+        lines = ((row["text"], "", i, *run.values(), *[""] * 5) for i, run in enumerate(row["runs"], 1))
+        echo_csv(chain((CSV_COLUMNS,), lines))
+    else:
+        echo_lines(map(str, runs) if form == "epoch" else _table(row, schedule, runs, clock))
+    if not runs:
+        raise click.exceptions.Exit(1)
+
+
+def _table(row: results.AskedRuns, schedule: WrittenSchedule, runs: Sequence[int], clock: Clock) -> Iterator[str]:
+    is_apart = row["zone"] != clock.zone_name
+    yield from (printable(row["text"]), f"  schedule   {printable(row['words'])}")
+    zone = f"{row['zone']}; the submit host's is {clock.zone_name}" if is_apart else zone_text(clock)
+    yield f"  zone       {zone}"
+    if row["until"] is not None:
+        yield f"  known      {known_text(row['until'], clock)}"
+    yield ""
+    if not runs:
+        yield "  no run in this time"
+        return
+    size = len(str(len(runs)))
+    head = ["  " + "#".rjust(size + 1), "local time", "from now", *(["submit host's time"] if is_apart else [])]
+    own, hosts = ClockFace(schedule.zone.info), ClockFace(clock.zone)
+    rows = (
+        [f"   {i:>{size}}", own.text(run), own.relative(run - clock.now), *([hosts.text(run)] if is_apart else [])]
+        for i, run in enumerate(runs, 1)
+    )
+    yield from columns_of_rows(head, rows, screen_columns(sys.stdout))

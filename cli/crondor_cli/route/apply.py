@@ -23,8 +23,8 @@ from crondor.transform.expressions import universe_name
 from crondor.transform.loading import new_warnings
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import complete_route
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.route_tables import complete_route
 from crondor_cli.kit.screen import SCREEN, emit, say, styled, together
 from crondor_cli.kit.tables import diagnostic_data
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options

@@ -41,10 +41,10 @@ from crondor_cli.kit.ads import (
     name_of,
     own_ad,
 )
+from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import FileProblem, check_stdin, files_of
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.parallel import Alone
-from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import account, say, usage
 
 if TYPE_CHECKING:

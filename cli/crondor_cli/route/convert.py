@@ -18,10 +18,9 @@ from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
-from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config
+from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config, one_for_each_place
 from crondor_cli.kit.files import read_source, refuse_overwriting, write_texts
 from crondor_cli.kit.options import ConfigFiles, format_option, output_option
-from crondor_cli.kit.route_tables import one_for_each_place
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import plural
 

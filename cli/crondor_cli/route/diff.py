@@ -24,10 +24,10 @@ from crondor.transform.loading import as_warnings
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import FoundPath, file_problem, find
 from crondor_cli.kit.options import ConfigFiles, UsageProblem
 from crondor_cli.kit.parallel import sharing_options
-from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import CandidateJob, JobFiles, reading_jobs_options

@@ -21,10 +21,10 @@ from crondor.router.compare.expectation_files import ExpectationFile, PlacedExpe
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import legacy_option, load_route_table, show_faults
 from crondor_cli.kit.files import read_source, write_file
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, UsageProblem
 from crondor_cli.kit.printing import github_line
-from crondor_cli.kit.route_tables import legacy_option, load_route_table, show_faults
 from crondor_cli.kit.screen import emit, say
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import JobFiles

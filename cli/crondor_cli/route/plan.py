@@ -37,10 +37,10 @@ from crondor.zones import Policy
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import FirstFaults, ads_in, name_of
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import account, echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, plural

@@ -51,19 +51,11 @@ from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
 from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
 from crondor.schedd.protocol import Schedd, Selection
 from crondor.schedd.reading import QueueLogSchedd, job_id
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.configs import config_option, load_config
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    UsageProblem,
-    clock_options,
-    options_of,
-    schedd_options,
-)
+from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, UsageProblem
 from crondor_cli.kit.queues import complete_job, embedded_of, opened, selection_of, unknown_job
-from crondor_cli.kit.route_tables import complete_route, legacy_option, show_faults, table_of
 from crondor_cli.kit.screen import say, show, show_error, usage
 from crondor_cli.kit.services import Handler, ServiceManager, Waker, waking
 from crondor_cli.kit.tables import plural, say_json
@@ -190,7 +182,7 @@ _STAYS = "the routing table is unchanged"
 @click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
 @config_option
 @legacy_option
-@schedd_options
+@opts.schedd_options
 @click.option("--log", metavar="FILE", help="Follow this job_queue.log of the live schedd; write to the schedd itself.")
 @destination_options
 @click.option("--once", is_flag=True, help="Poll once and end.")
@@ -222,7 +214,7 @@ _STAYS = "the routing table is unchanged"
     show_default=True,
     help="How to print the actions.",
 )
-@clock_options
+@opts.clock_options
 def command(
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],
@@ -522,7 +514,7 @@ def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
     return write
 
 
-copies_options = options_of(
+copies_options = opts.options_of(
     click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job),
     click.option(
         "--route",

@@ -16,9 +16,16 @@ from crondor.router.applying import PassedTransform, Passing, passing
 from crondor.router.table.route import printed_route, printed_transform
 from crondor.transform.expressions import universe_name
 from crondor_cli.kit.ads import AdFindings
-from crondor_cli.kit.configs import ConfigCommand, config_option, load_config
+from crondor_cli.kit.configs import (
+    ConfigCommand,
+    config_option,
+    legacy_option,
+    load_config,
+    one_for_each_place,
+    show_faults,
+    table_of,
+)
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, clock_options, format_option
-from crondor_cli.kit.route_tables import legacy_option, one_for_each_place, show_faults, table_of
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 from crondor_cli.route.asking import CandidateJob, JobFiles

@@ -20,10 +20,9 @@ from crondor.router.match.matcher import WINDOW
 from crondor.router.table.route import ScheddContact
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.configs import config_option, load_config
+from crondor_cli.kit.configs import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, folder_of
 from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
-from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.services import state_folder
 from crondor_cli.kit.tables import cell, echo_json, plural, print_rows

@@ -19,10 +19,10 @@ from crondor.router import RoutingTable
 from crondor.router.daemon import LogEntry, RouteReason, RouterOptions
 from crondor.router.daemon.rehearsal import JobEnds, Site, StatusStep
 from crondor.router.daemon.simulation import RoutedSimulation, findings_of
+from crondor_cli.kit.configs import load_route_table
 from crondor_cli.kit.files import needs_matplotlib, writes
 from crondor_cli.kit.options import UsageProblem
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.route_tables import load_route_table
 from crondor_cli.kit.screen import say, screen_columns, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text

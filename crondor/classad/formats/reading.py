@@ -7,16 +7,44 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from crondor._types import expect
-from crondor.classad.ad import ClassAd
+from crondor.classad.ad import ClassAd, Place
+from crondor.classad.compile import code_of
 from crondor.classad.formats.json_form import read_json
 from crondor.classad.formats.long_form import read_long
-from crondor.classad.formats.new_form import read_new
-from crondor.classad.formats.pieces import Feed, ReadMode, Report, Text, error, name_of, tell
+from crondor.classad.formats.pieces import NEW, Feed, Piece, ReadMode, Report, Text, error, name_of, read_pieces, tell
 from crondor.classad.formats.xml_form import read_xml
-from crondor.classad.printing import Format, Order, print_ad
-from crondor.classad.scope import Attributes
-from crondor.classad.tree import ClassAdSyntaxError
+from crondor.classad.parser import parse_ad
+from crondor.classad.printing import Format, Order, print_ad, prints_as_it_is
+from crondor.classad.scope import Attributes, Code
+from crondor.classad.text import lower
+from crondor.classad.tree import ClassAdSyntaxError, Literal, Node
 from crondor.diagnostics import Source, lines_of
+
+
+def read_new(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
+    """Return the ads of a text one by one; an ad with a fault is refused as a whole.
+
+    ads = (ad | "{" (ad | ",")* "}")*
+
+    Raises ClassAdSyntaxError.
+    """
+    return read_pieces(feed, NEW, _ad, report, tolerant=mode is ReadMode.DAEMON)
+
+
+def _ad(piece: Piece) -> ClassAd:
+    tree = parse_ad(piece)
+    codes = {lower(name): _code(piece.text, part) for name, part in tree.items}
+    return ClassAd.of(codes, {lower(name): name for name, _ in tree.items}, Place(piece.name, piece.position(0)[0]))
+
+
+def _code(text: str, part: Node) -> Code | str:
+    """Return an attribute's expression; a plain literal as its text, which identifies similar jobs."""
+    if type(part) is Literal:
+        written = text[part.start : part.end]
+        if prints_as_it_is(written):
+            return written
+    return code_of(part)
+
 
 _FIRST: Final = re.compile(r"(?:\ufeff)?[ \t\r\n\f\v]*([^ \t\r\n\f\v])[ \t\r\n\f\v]*(.?)")
 _READERS: Final = {

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from crondor.monitor.metrics import Metrics
-from crondor_cli.monitor.options import DASHBOARD, RULES
+from crondor_cli.monitor.command import DASHBOARD, RULES
 from tests.cli.running import SLOWEST, crondor
 from tests.monitor.prometheus.made_metrics import looked
 
