@@ -107,7 +107,7 @@ class Words:
     def bare(self, missing: str) -> Word:
         """Return the next word without its quotes; empty ones are skipped. Raises Fault if there is none."""
         while (word := self.next()) is not None:
-            text = _unquoted(word.text)
+            text = _QUOTED.sub(lambda each: each[2], word.text) if '"' in word.text or "'" in word.text else word.text
             if text:
                 return word._replace(text=text)
         raise self.missing(missing)
@@ -146,10 +146,6 @@ class Words:
         word = self.next()
         if word is not None:
             raise unexpected(word)
-
-
-def _unquoted(text: str) -> str:
-    return _QUOTED.sub(lambda each: each[2], text) if '"' in text or "'" in text else text
 
 
 def unexpected(word: Word) -> Fault:

@@ -46,7 +46,7 @@ class Worker:
             return self._schedds(request.get("pool"))
         if self._schedd is None:
             self._location = self._located(request)
-            self._schedd = self._connected(self._location)
+            self._schedd = self._bindings.Schedd() if self._location is None else self._bindings.Schedd(self._location)
         method: Callable[[dict[str, Any]], dict[str, Any]] = getattr(self, f"do_{request['do']}")
         return method(request)
 
@@ -81,9 +81,6 @@ class Worker:
         if not lines or not lines[0].startswith("<"):
             raise LookupError(f"cannot locate the schedd: {file} has no address")
         return import_module("classad2").ClassAd({"MyAddress": lines[0], "CondorVersion": "".join(lines[1:2])})
-
-    def _connected(self, where: Any) -> Any:  # noqa: ANN401
-        return self._bindings.Schedd() if where is None else self._bindings.Schedd(where)
 
     def _where(self) -> Any:  # noqa: ANN401
         """Return the ad with the schedd's location, for requests that go to any daemon."""
