@@ -136,9 +136,10 @@ conda: $(VENV)/.installed-dist
 	$(strip $(BIN)/python packaging/conda/build.py $(CONDA_ARGS))
 
 # --ignore-scripts: nothing that a package brings is run while it is installed.
-vscode:
+vscode: $(VENV)/.installed
 	@command -v npm >/dev/null || { echo 'crondor: there is no npm here; install Node 18 or later' >&2; exit 1; }
-	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test && npm run package
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test
+	$(BIN)/python packaging/vscode.py
 
 clean:
 	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
