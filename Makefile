@@ -17,6 +17,7 @@ BUILDAH ?= $(firstword $(foreach each,buildah podman docker,$(if $(shell command
 IMAGE_ARGS ?=
 IMAGE_TIME = $(if $(filter docker,$(notdir $(BUILDAH))),,--timestamp $$(git log -1 --format=%ct))
 CONDA_ARGS ?=
+VSCODE_ARGS ?=
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -24,7 +25,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check pictures site site-test fuzz soak bench pythons dist deb image conda vscode clean
+.PHONY: help demo test lint check pictures site site-test fuzz soak bench pythons dist deb image conda vscode release-check clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -43,6 +44,7 @@ help:
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor, BASE=debian:trixie-slim)'
 	@echo 'make conda   build the conda packages into build/conda/channel (CONDA_ARGS=--render-only, or "--channel URL --python 3.13")'
+	@echo 'make release-check   say all that is missing to publish: addresses, tag, checks of what is built (needs npm)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
@@ -139,11 +141,14 @@ conda: $(VENV)/.installed-dist
 vscode: $(VENV)/.installed
 	@command -v npm >/dev/null || { echo 'crondor: there is no npm here; install Node 18 or later' >&2; exit 1; }
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test
-	$(BIN)/python packaging/vscode.py
+	$(BIN)/python packaging/vscode.py $(VSCODE_ARGS)
+
+release-check: $(VENV)/.installed-dist packaging/node_modules
+	@$(BIN)/python packaging/release_check.py
 
 clean:
 	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
-	rm -rf website/node_modules
+	rm -rf website/node_modules packaging/node_modules
 	rm -rf $(VENV) .nox build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -182,6 +187,11 @@ $(VENV)/.installed-site: pyproject.toml | $(BIN)/python
 website/node_modules: website/package.json website/package-lock.json
 	@command -v npm >/dev/null || { echo 'crondor: the site needs npm (Debian, Ubuntu: apt install npm)' >&2; exit 1; }
 	@npm ci --prefix website --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+packaging/node_modules: packaging/package.json packaging/package-lock.json
+	@command -v npm >/dev/null || { echo 'crondor: this needs npm (Debian, Ubuntu: apt install npm)' >&2; exit 1; }
+	@npm ci --prefix packaging --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 # Debian and Ubuntu ship Python without ensurepip; there `python3 -m venv` would leave a folder without pip.

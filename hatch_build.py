@@ -1,8 +1,9 @@
-"""The build of the wheel makes its manual pages and completions; an editable install has none."""
+"""What a build makes: the wheel's manual pages and completions, and the README as an index of packages shows it."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 
 class SharedFiles(BuildHookInterface[Any]):
@@ -31,3 +33,17 @@ class SharedFiles(BuildHookInterface[Any]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove them after it."""
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Readme(MetadataHookInterface):
+    """Makes the links of the README absolute: an index of packages has only this one file."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the README, with links into the Repository of ``project.urls``; without one, links and pictures go."""
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        repository = metadata.get("urls", {}).get("Repository", "").removesuffix("/")
+        place = f"{repository}/{{}}/v{metadata['version']}/"
+        link = r"\[([^]]*)\]\((?!\w+:|#)([^)]+)\)"
+        text = re.sub(f"!{link}\n*", f"![\\1]({place.format('raw')}\\2)\n\n" if repository else "", text)
+        text = re.sub(f"(?<!!){link}", f"[\\1]({place.format('blob')}\\2)" if repository else r"\1", text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}

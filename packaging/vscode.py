@@ -1,7 +1,7 @@
 """`make vscode`: package the extension by vsce, with the licence and the addresses of this repository.
 
-The addresses are `project.urls` of pyproject.toml. Without a Repository vsce cannot make links of the README's pictures
-absolute; then the package is for installing by hand, which is said, and the marketplace would not take it.
+The addresses are `project.urls` of pyproject.toml. Without a Repository vsce refuses the pictures of the README, whose
+links it cannot make absolute; the package is then for installing by hand. With --publish it is refused instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
     if "Repository" in urls:
         place = f"{urls['Repository'].removesuffix('/')}/{{}}/v{project['version']}/{FOLDER}"
         command += ["--baseContentUrl", place.format("blob"), "--baseImagesUrl", place.format("raw")]
-    else:
+    elif "--publish" not in sys.argv:
         print("crondor: no Repository in project.urls of pyproject.toml: this package is for installing by hand")
         command += ["--allow-missing-repository", "--no-rewrite-relative-links"]
     sys.exit(subprocess.run(command, cwd=BUILD, stdin=subprocess.DEVNULL, check=False).returncode)

@@ -30,7 +30,7 @@ from crondor.lint.made import spellings
 from crondor.lint.report import GROUP, SITE_CODE
 from crondor.lint.rule import MANY, Rule, RuleHit
 from crondor.lint.rules.conditions import is_known, meant
-from crondor.lint.subject import AdmittedJobs, CheckedFile, CheckedJob, CheckSettings, SiteRules
+from crondor.lint.subject import AdmittedJobs, CheckedFile, CheckSettings, SiteRules
 from crondor.lint.submit import read_file
 from crondor.spec import FIELDS
 from crondor.times import JobTimes
@@ -59,7 +59,7 @@ LISTS: Final = {
 
 _QUEUE: Final = re.compile(r"(?im)^[ \t]*queue\b")
 _MOST: Final = 1000  # rules of one file
-_STEPS: Final = 4_000_000  # of about a microsecond, for the rules of one file; a rule and a job get a part of them
+_STEPS: Final = 200_000  # of about a microsecond, for one job and one rule
 _LONGEST: Final = 200  # characters of a value in a message
 _MOST_RUNS: Final = 1500
 _MOST_SCHEDULES: Final = 100  # of one file, whose runs are counted
@@ -144,11 +144,12 @@ class SiteRule:
 
     def hits(self, file: CheckedFile) -> Iterator[RuleHit]:
         """Yield a hit for each group of equal jobs that the rule finds, at the first command it is about."""
-        for subject in JobSubject.of_file(file):
+        for jobs in file.stored:
+            subject = JobSubject(jobs.admission.after, file.settings, jobs, file)
             found = self.found(subject)
-            if found is not None and subject.jobs is not None:
+            if found is not None:
                 message, severity = found
-                yield RuleHit(message, subject.jobs.place(*self.about), self.help, severity=severity)
+                yield RuleHit(message, jobs.place(*self.about), self.help, severity=severity)
 
     def found(self, subject: JobSubject) -> tuple[str, Severity | None] | None:
         """Return the message for a job that the rule finds, with a severity if it differs; None for other jobs."""
@@ -164,41 +165,21 @@ class JobSubject:
     """The ad of a job for rules, with what they may ask besides; ``jobs`` and ``file`` are None for an ad alone."""
 
     def __init__(
-        self,
-        ad: ClassAd,
-        settings: CheckSettings,
-        jobs: AdmittedJobs | None = None,
-        file: CheckedFile | None = None,
-        left: Allowance | None = None,
+        self, ad: ClassAd, settings: CheckSettings, jobs: AdmittedJobs | None = None, file: CheckedFile | None = None
     ) -> None:
-        self._ad, self._settings, self.jobs, self._file = ad, settings, jobs, file
+        self._ad, self._settings, self._jobs, self._file = ad, settings, jobs, file
         self._zone = zone_of(settings.zone).info
-        self._seen = ClassAd().chain(ad)
-        self._seen.set_text("JOB", "MY")
-        self._left = left or Allowance(_STEPS)
-
-    @classmethod
-    def of_file(cls, file: CheckedFile) -> list[JobSubject]:
-        """Return the jobs of a file, made once, which share the effort of evaluating its rules."""
-        if "subjects" not in file.kept:
-            left = Allowance(_STEPS)
-            made = [cls(jobs.admission.after, file.settings, jobs, file, left) for jobs in file.stored]
-            file.kept["subjects"] = made
-        subjects: list[JobSubject] = file.kept["subjects"]
-        return subjects
 
     def value(self, expression: Expression) -> Value:
         """Return the value of an expression; ERROR if it has none, or takes too long."""
+        seen = ClassAd().chain(self._ad)
+        seen.set_text("JOB", "MY")
         for name in {lower(each) for each in names_in(expression)}.intersection(_COMPUTED):
-            known = None if _COMPUTED[name] in self._seen.own() else _COMPUTING[_COMPUTED[name]](self)
+            known = _COMPUTING[_COMPUTED[name]](self)
             if known is not None:
-                self._seen.set(_COMPUTED[name], known)
-        steps = min(_STEPS // 20, self._left.left)
-        effort = Allowance(steps)
-        context = Context(now=self._settings.now, zone=self._zone, effort=effort)
-        value = result(expression, self._seen, context, self._seen)
-        self._left.left -= steps - effort.left
-        return value
+                seen.set(_COMPUTED[name], known)
+        context = Context(now=self._settings.now, zone=self._zone, effort=Allowance(_STEPS))
+        return result(expression, seen, context, seen)
 
     def written(self, found: re.Match[str]) -> str:
         """Return the value of an expression in braces, as a text."""
@@ -229,15 +210,9 @@ class JobSubject:
         """Return the number of jobs of the file by time of day."""
         if self._file is None:
             return dict.fromkeys(self.times() or (), 1)
-        if "jobs at" not in self._file.kept:
-            self._file.kept["jobs at"] = self._counted(self._file.jobs)
-        counts: dict[str, int] = self._file.kept["jobs at"]
-        return counts
-
-    def _counted(self, jobs: Iterable[CheckedJob]) -> dict[str, int]:
         counts: dict[str, int] = {}
         known: dict[tuple[object, ...], frozenset[str]] = {}
-        for job in jobs:
+        for job in self._file.jobs:
             times, key = job.times, (*job.use.cron, job.values.get("requirements"), job.values.get("deferral_time"))
             if times is not None and key not in known and len(known) < _MOST_SCHEDULES:
                 known[key] = _times_of_day(times, self._settings)
@@ -247,7 +222,7 @@ class JobSubject:
 
     def sets(self) -> list[str]:
         """Return the attributes that the submit file sets; of an ad alone all."""
-        spans = None if self.jobs is None else self.jobs.jobs.spans
+        spans = None if self._jobs is None else self._jobs.jobs.spans
         return [name for name in self._ad if spans is None or any(each in spans for each in spellings(name))]
 
     @property
@@ -486,4 +461,4 @@ def _tested_job(text: str, settings: CheckSettings) -> list[JobSubject]:
     read = read_file(Source(f"executable = /bin/true\n{lines}", "test"), settings)
     if read.errors or not read.stored:
         raise CrondorError(read.errors or [Diagnostic("site-rule", "the lines cannot be submitted")])
-    return JobSubject.of_file(read)
+    return [JobSubject(each.admission.after, settings, each, read) for each in read.stored]

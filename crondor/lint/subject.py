@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor._schedule import HOLD
 from crondor._types import Memory
@@ -475,11 +475,6 @@ class CheckedFile:
     def admitted(self) -> tuple[AdmittedJobs, ...]:
         """The results of submitting the jobs to the access point; empty without its configuration."""
         return self.submitted_to(self.settings.access_point)
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What the rules of a site compute once for all of them."""
-        return {}
 
     @cached_property
     def stored(self) -> tuple[AdmittedJobs, ...]:
