@@ -1,14 +1,12 @@
-"""The recorded timelines of a pool: every job passes, and an altered one fails."""
+"""The recorded timelines of a pool: an altered job fails."""
 
 import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.examples import some
-from tests.golden.judging import differences, judge
+from tests.golden.judging import differences
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case, Difference
 from tests.golden.recording import read_recording
@@ -17,14 +15,6 @@ FOLDER = Path(__file__).resolve().parents[1] / "golden" / "daemon"
 RECORDING = FOLDER / "timeline.jsonl.gz"
 OLDER = FOLDER / "timeline_23.jsonl.gz"
 KIND = KINDS["daemon-timeline"]
-
-
-@pytest.mark.parametrize(("recording", "jobs"), [(RECORDING, 21), (OLDER, 69)])
-def test_every_recorded_job_passes(recording: Path, jobs: int) -> None:
-    """Nothing is accepted."""
-    result = judge(KIND, read_recording(recording), {})
-    assert [(case.id, found) for case, found in result.failed[:3]] == []
-    assert result.passed == jobs
 
 
 def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

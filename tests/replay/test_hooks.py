@@ -1,4 +1,4 @@
-"""The recorded hooks and cron jobs: every line passes, and an altered one fails."""
+"""The recorded hooks and cron jobs: an altered line fails."""
 
 import copy
 import json
@@ -8,22 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.golden.judging import differences, judge
+from tests.golden.judging import differences
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
 from tests.golden.recording import read_recording
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "hooks"
 KIND = KINDS["hooks"]
-FILES = {"calls.jsonl.gz": 73, "cron_jobs.jsonl": 8, "cron_ads.jsonl.gz": 10}
-
-
-@pytest.mark.parametrize(("name", "count"), FILES.items())
-def test_every_recorded_line_passes(name: str, count: int) -> None:
-    """Nothing is accepted."""
-    result = judge(KIND, read_recording(FOLDER / name), {})
-    assert [(case.id, found) for case, found in result.failed[:3]] == []
-    assert result.passed == count
+FILES = ("calls.jsonl.gz", "cron_jobs.jsonl", "cron_ads.jsonl.gz")
 
 
 def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What a real router wrote, step by step: every recorded job passes, and an altered one fails."""
+"""What a real router wrote, step by step: an altered job fails."""
 
 import copy
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 
 from crondor.router.daemon.follow import MIRRORED
 from tests.examples import TIMES
-from tests.golden.judging import differences, judge
+from tests.golden.judging import differences
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
 from tests.golden.recording import read_recording
@@ -16,13 +16,6 @@ from tests.golden.recording import read_recording
 RECORDING = Path(__file__).resolve().parents[1] / "golden" / "router" / "steps.jsonl.gz"
 KIND = KINDS["router-steps"]
 _ALIKE = set(MIRRORED) - {"CompletionDate", "ExitCode", "MemoryUsage", "RemoteWallClockTime", "ShadowBday"}
-
-
-def test_every_recorded_job_passes() -> None:
-    """Nothing is accepted."""
-    result = judge(KIND, read_recording(RECORDING), {})
-    assert [(case.id, found) for case, found in result.failed] == []
-    assert result.passed == 22
 
 
 def _mutants(line: dict[str, Any], known: Counter[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:

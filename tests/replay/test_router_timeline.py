@@ -1,4 +1,4 @@
-"""The recorded jobs of a real router: every one passes, and an altered one fails."""
+"""The recorded jobs of a real router: an altered one fails."""
 
 import copy
 from collections.abc import Iterator
@@ -6,20 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.examples import some
-from tests.golden.judging import differences, judge
+from tests.golden.judging import differences
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
 from tests.golden.recording import read_recording
 
 RECORDING = Path(__file__).resolve().parents[1] / "golden" / "router" / "jobs.jsonl.gz"
 KIND = KINDS["router-timeline"]
-
-
-def test_every_recorded_job_passes() -> None:
-    """Nothing is accepted; the jobs of starters are none of the router's."""
-    result = judge(KIND, read_recording(RECORDING), {})
-    assert [(case.id, found) for case, found in result.failed] == []
-    assert (result.passed, result.not_applicable.total()) == (8, 3)
 
 
 def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
