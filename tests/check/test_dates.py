@@ -1,7 +1,7 @@
 """The rules about dates: schedules that never fire, or rarely, or too often, and the cure of the day-0 defect."""
 
-from datetime import datetime
-from itertools import pairwise
+from datetime import datetime, timezone
+from itertools import islice, pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from crondor.classad import AdValue, Context, Expression
 from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, Finding, check_submit
-from crondor.lint.schedules import next_wrong, refusals
+from crondor.lint.schedules import _month_ends, next_wrong, refusals
 from crondor.lint.submit import fixed
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
 from crondor.submit import read_submit
+from crondor.zones import zone_of
 from tests.examples import examples
 
 NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
@@ -432,3 +433,15 @@ def test_no_year_is_too_early_or_too_late(text: str, year: int) -> None:
     now = int(datetime(year, 12, 31, 23, tzinfo=ZoneInfo("UTC")).timestamp())
     for zone in ("UTC", "Europe/Berlin", "Pacific/Apia"):
         found(f"{text}\nrequirements = DeferralTime > 5", CheckSettings(now, zone))
+
+
+@pytest.mark.parametrize(
+    "name", ["Asia/Amman", "America/Sao_Paulo", "Asia/Gaza", "America/Havana", "Africa/Cairo", "Australia/Lord_Howe"]
+)
+def test_a_month_begins_with_its_first_second(name: str) -> None:
+    """A fold at midnight has its first second twice, a gap has none at 00:00 (Amman in October and July 1999)."""
+    zone = zone_of(name)
+    begin = int(datetime(1970, 1, 15, tzinfo=timezone.utc).timestamp())
+    for at in islice(_month_ends(zone, begin), 12 * 60):
+        month, *earlier = (zone.moment(at - back) for back in (0, 1, 1800, 5400))
+        assert all((each.year, each.month) < (month.year, month.month) for each in earlier)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crondor.classad import CircularReference, Expression
+from crondor.classad import CircularReference, ClassAd, EvaluationFailed, Expression
+from crondor.classad.scope import Inlining
 from tests.classad.helpers import NOW, ad
 
 
@@ -97,3 +98,43 @@ def test_every_part_has_its_value() -> None:
     """Parts that evaluation does not come to say so."""
     lines = list(Expression("a > 1 && b").explain(ad(a="1", b="2"), None, NOW).lines())
     assert lines == ["a > 1 && b -> false", "  a > 1 -> false", "    a -> 1", "    1 -> 1", "  b -> not evaluated"]
+
+
+AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
+
+
+def _ad() -> ClassAd:
+    ad = ClassAd({"m": 2, "q": "atlas"})
+    ad.set_text("t", "TARGET.x + 1")
+    ad.set_text("ad", "[ a = 1 ]")
+    ad.set_text("one", "two")
+    ad.set_text("two", "one")
+    return ad
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "inlined", "htcondor"),
+    [
+        ("t * 2", "2 * t", "2 * (1 + TARGET.x)", "2 * 1 + TARGET.x"),
+        ("m * TARGET.y", "2 * TARGET.y", "2 * TARGET.y", "2 * TARGET.y"),
+        ('strcat(q,"-x")', '"atlas-x"', '"atlas-x"', '"atlas-x"'),
+        ("max({ t,m })", "max({ t,2 })", "max({ (1 + TARGET.x),2 })", "max({ 1 + TARGET.x,2 })"),
+        ("ad", "ad", "ad", "ad"),
+        ("m + time()", "", "2 + time()", "2"),
+    ],
+)
+def test_names_with_an_expression_are_replaced_where_that_is_asked_for(
+    text: str, plain: str, inlined: str, htcondor: str
+) -> None:
+    """With parentheses that keep the meaning, or as HTCondor does it; the clock is read later, or now."""
+    expression = Expression(text)
+    if "time" not in text:
+        assert str(expression.flatten(_ad())) == plain
+    assert str(expression.flatten(_ad(), inlining=Inlining())) == inlined
+    assert str(expression.flatten(_ad(), inlining=AS_HTCONDOR)) == htcondor
+
+
+def test_a_circle_fails() -> None:
+    """As it does without inlining."""
+    with pytest.raises(EvaluationFailed):
+        Expression("one + 1").flatten(_ad(), inlining=Inlining())

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crondor._toml import TomlPlaces
+from crondor.classad import ClassAdSyntaxError
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats.reading import read_ad
 from crondor.diagnostics import Diagnostic, Source, columns_of, render
+from crondor.preview.runs import Rows, Runs
+from crondor_cli.hook.run import ad_lines
 from crondor_cli.kit.screen import PROSE, fitted, in_columns, padded, prose, screen_columns
 from tests.cli.running import NOW, ROOT, crondor
 
@@ -205,3 +211,69 @@ def test_what_is_pasted_or_read_is_whole_on_a_narrow_terminal(
     assert max(map(len, expected)) > NARROW
     shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", crondor(*arguments, *clock, columns=NARROW).out).splitlines()
     assert [line for line in expected if line not in shown] == []
+
+
+CHECKOUT = Path(__file__).parents[2]
+ODD = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+OWN = {  # whose texts are this project's own, or come without a number
+    "cli/crondor_cli/kit/command.py",
+    "crondor/knowledge/words.py",
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_line_feed_alone_ends_a_line(odd: str) -> None:
+    """In TOML, in ads that are read, and in those that are shown."""
+    source = Source(f'a = "x{odd}b = 3"\nb = 4\n')
+    assert TomlPlaces(source).key("b").location == "<text>:2:1"
+    with pytest.raises(ClassAdSyntaxError) as refused:
+        read_ad(f'A = "x{odd}y"\n\nA = 2\n')
+    span = refused.value.diagnostics[0].span
+    assert span is not None
+    assert span.location == "<text>:3:1"
+    assert ad_lines(ClassAd({"A": f"x{odd}y", "B": 1})) == [f'A = "x{odd}y"', "B = 1"]
+
+
+def test_nothing_else_cuts_lines_as_python_does() -> None:
+    """``lines_of`` is the one place that cuts a text into lines."""
+    found = {
+        str(path.relative_to(CHECKOUT))
+        for folder in ("crondor", "cli/crondor_cli")
+        for path in (CHECKOUT / folder).rglob("*.py")
+        if "splitlines(" in path.read_text(encoding="utf-8")
+    }
+    assert found == OWN
+
+
+TIMES = st.lists(st.integers(1, 40), unique=True).map(sorted)
+
+
+def sides(rows: Rows) -> list[tuple[int, int | None, int | None, bool]]:
+    """Return the rows as numbers."""
+    return [(row.number, row.run and row.run.time, row.schedd and row.schedd.time, row.compared) for row in rows]
+
+
+@given(TIMES, TIMES, st.integers(1, 12))
+def test_runs_are_paired_by_time(ours: list[int], theirs: list[int], count: int) -> None:
+    """A side that was cut at ``count`` says nothing of later times; rows can be asked for again."""
+    ours, theirs = ours[:count], theirs[:count]
+    last = ours[-1] if len(ours) == count else None
+    reached = theirs[-1] if len(theirs) == count else None
+    times = sorted(time for time in {*ours, *theirs} if last is None or time <= last)
+    expected = [
+        (number, time if time in ours else None, time if time in theirs else None, reached is None or time <= reached)
+        for number, time in enumerate(times, 1)
+    ]
+    rows = Rows(Runs(ours, most=count), Runs(theirs, most=count))
+    assert sides(rows) == sides(rows) == expected
+    assert len(rows) == len(expected)
+    assert [row.number for row in rows.parting()] == [row.number for row in rows if row.differs]
+    assert rows.differing == sum(row.differs for row in rows)
+
+
+@given(TIMES)
+def test_one_reading_alone_is_compared_with_nothing(ours: list[int]) -> None:
+    """Its rows have one side, and none differs."""
+    rows = Rows(Runs(ours))
+    assert sides(rows) == [(number, time, None, False) for number, time in enumerate(ours, 1)]
+    assert rows.differing == 0

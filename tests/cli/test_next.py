@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from freezegun import freeze_time
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli.conftest import Write
 from tests.cli.running import NOW, NOW_EPOCH, Result, at_now, crondor, next_of, process
+from tests.examples import examples
 
 NIGHTLY = (
     "# every night",
@@ -863,3 +866,192 @@ def test_a_row_that_is_the_same_takes_one_line(write: Write) -> None:
     seen = crondor("next", "--now", NOW, path, columns=80).lines
     assert not [row for row in seen if row.strip() == "real schedd: the same"]
     assert [row for row in seen if row.strip().startswith("real schedd: Mon 2026-11-30 ") and "retry" in row]
+
+
+def test_the_last_time_is_one_line() -> None:
+    """One unless -n says more, the latest first."""
+    result = at_now("next --previous", "--crontab", "0 6 * * 1")
+    assert result == (0, "0 6 * * 1, Europe/Berlin\n  Mon 2026-11-16 06:00 +0100  4 d 12 h ago\n", "")
+    more = at_now("next --previous", "--crontab", "0 6 * * 1", "-n", "3")
+    assert [line.split()[1] for line in more.lines[1:]] == ["2026-11-16", "2026-11-09", "2026-11-02"]
+
+
+def test_from_is_included() -> None:
+    """At --from or earlier."""
+    result = at_now("next --previous", "--crontab", "0 6 * * 1", "--from", "2026-11-16 06:00")
+    assert "Mon 2026-11-16 06:00" in result.out
+
+
+def test_prev_and_next_meet() -> None:
+    """Backwards from the next run but one come that and the next one."""
+    first, second = at_now("next", "--crontab", "7 */5 * * *", "-n", "2", "--format", "epoch").lines
+    found = at_now(
+        "next --previous", "--crontab", "7 */5 * * *", "--from", second, "-n", "2", "--format", "epoch"
+    ).lines
+    assert found == [second, first]
+
+
+def test_json_has_the_same_head_as_next() -> None:
+    """name, line, count, zone, now, and the runs."""
+    result = at_now(
+        "next --previous",
+        "--minute",
+        "0",
+        "--tz",
+        "Asia/Kathmandu",
+        "--format",
+        "json",
+        "-n",
+        "2",
+        "--now",
+        "1795195625",
+    )
+    assert result.jobs == [
+        {
+            "name": "command line",
+            "line": None,
+            "count": 1,
+            "zone": "Asia/Kathmandu",
+            "now": NOW_EPOCH,
+            "runs": [
+                {"time": 1795194900, "local": "2026-11-20T23:00:00+05:45"},
+                {"time": 1795191300, "local": "2026-11-20T22:00:00+05:45"},
+            ],
+        }
+    ]
+
+
+def test_all_jobs_of_a_file_are_shown(write: Write) -> None:
+    """A block for each group of equal jobs."""
+    path = write("cron_minute = $(M)", "queue M in (5, 6)")
+    assert at_now("next --previous", "--spec", path).out == (
+        f"{path}:2, Europe/Berlin\n  Fri 2026-11-20 18:05 +0100  22 min 5 s ago\n"
+        f"{path}:2, Europe/Berlin\n  Fri 2026-11-20 18:06 +0100  21 min 5 s ago\n"
+    )
+
+
+def test_the_policy_counts_backwards_too() -> None:
+    """Without a run in the skipped hour the day before is the last."""
+    arguments = ["--crontab", "30 2 * * *", "--from", "2027-03-28 12:00"]
+    assert "Sun 2027-03-28 03:30 +0200" in at_now("next --previous", *arguments).out
+    assert "Sat 2027-03-27 02:30 +0100" in at_now("next --previous", *arguments, "--policy", "skip").out
+
+
+def test_unix_reads_names() -> None:
+    """--dialect unix."""
+    assert "2026-11-16" in at_now("next --previous", "--crontab", "0 6 * * mon", "--dialect", "unix").out
+
+
+def test_the_schedd_has_no_past() -> None:
+    """Its answers cannot be computed backwards, so that the dialect is not offered."""
+    result = at_now("next --previous", "--minute", "5", "--dialect", "htcondor")
+    assert (result.status, result.out) == (2, "")
+    assert "a schedd has no past: with --previous choose manual or unix for --dialect" in result.err
+
+
+def test_there_may_be_nothing_before() -> None:
+    """Times begin in 1970: said, and no finding."""
+    result = at_now("next --previous", "--crontab", "0 0 29 2 *", "--from", "1971-01-01")
+    assert result == (0, "0 0 29 2 *, Europe/Berlin\n  no run before this time\n", "")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["cron_day_of_month = 31", "cron_month = 2", "queue"], "job.sub:1:21: error: the schedule never fires"),
+        (["cron_minute = 60", "queue"], "job.sub:1:15: error: minute 60 is out of range"),
+        (["deferral_time = 1893499200", "queue"], "job.sub:1:17: note: a job without cron fields has no earlier run"),
+        (["queue"], "job.sub:1:1: note: a job without cron fields has no earlier run"),
+    ],
+)
+def test_what_has_no_earlier_run_is_a_finding(lines: list[str], said: str, write: Write) -> None:
+    """Status 1, the reason on stderr at its place in the file, nothing on stdout."""
+    result = at_now("next --previous", "--spec", write(*lines))
+    assert (result.status, result.out) == (1, "")
+    assert said in result.err
+
+
+def test_a_time_becomes_a_line_for_a_submit_file() -> None:
+    """With a comment that says what it means."""
+    result = at_now("next", "--at", "tomorrow 6:30")
+    assert result == (0, "# Sat 2026-11-21 06:30 +0100 Europe/Berlin, in 12 h 2 min\ndeferral_time = 1795239000\n", "")
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("now", NOW_EPOCH),
+        ("in 90 min", NOW_EPOCH + 5400),
+        ("next monday 06:00", 1795410000),
+        ("2026-12-24 18:00", 1798131600),
+        ("24 Dec 2026 6pm", 1798131600),
+        ("2026-12-24T18:00:00Z", 1798135200),
+        ("1795239000", 1795239000),
+    ],
+)
+def test_quiet_is_the_bare_number(time: str, expected: int) -> None:
+    """For $(...) in a shell."""
+    assert at_now("next", "--at", time, "--format", "epoch") == (0, f"{expected}\n", "")
+    assert at_now("next", "--at", time, "--format", "epoch").out == f"{expected}\n"
+
+
+def test_a_number_becomes_a_time() -> None:
+    """The way back, in the zone asked for."""
+    assert at_now("next", "--at", "1795239000").out == "Sat 2026-11-21 06:30 +0100 Europe/Berlin, in 12 h 2 min\n"
+    assert at_now("next", "--at", "1795239000", "--tz", "UTC").out.startswith("Sat 2026-11-21 05:30 +0000 UTC, ")
+
+
+def test_a_date_is_read_in_the_zone_of_tz() -> None:
+    """And the local zone does not matter."""
+    assert at_now("next", "--at", "2026-12-24 18:00", "--tz", "Asia/Tokyo", "--format", "epoch").out == "1798102800\n"
+
+
+def test_the_line_is_a_submit_file_in_itself(write: Write) -> None:
+    """At -> deferral_time -> next: the same time."""
+    line = at_now("next", "--at", "tomorrow 6:30")
+    path = write(*line.lines, "queue")
+    result = at_now("next", "--spec", path)
+    assert result.status == 0
+    assert "Sat 2026-11-21 06:30 +0100  in 12 h 2 min" in result.lines[-1]
+    assert (
+        at_now("next", "--spec", path, "--format", "epoch").out
+        == at_now("next", "--at", "tomorrow 6:30", "--format", "epoch").out
+    )
+
+
+@given(st.integers(10**8, 7_289_654_399), st.sampled_from(["UTC", "Europe/Berlin", "Australia/Lord_Howe"]))
+@examples(10)
+def test_what_is_shown_for_a_number_reads_back_as_it(epoch: int, zone: str) -> None:
+    """Date, clock and offset of the answer, typed again."""
+    shown = crondor("next", "--at", str(epoch), "--tz", zone, "--now", "0" * 9).out.split(f" {zone}")[0]
+    assert crondor("next", "--at", shown, "--tz", zone, "--format", "epoch") == (0, f"{epoch}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [
+        ("03/04/2026", "can be read as 2026-03-04 or as 2026-04-03"),
+        ("tomorow", "did you mean `tomorrow`?"),
+        ("1234", "the number `1234` alone may mean"),
+        ("1795239000000", "thirteen are milliseconds"),
+        ("2027-03-28 02:30", "does not exist here"),
+        ("31 feb 2027", "not a date of the calendar"),
+        ("", "the time is missing"),
+        ("two hours", "`two` is not a word of a time"),
+        ("2027-02-30", "not a date of the calendar"),
+        ("9999-01-01", "outside 1970 to 2200"),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_wrong_usage(time: str, said: str) -> None:
+    """Status 2, one sentence with a place and a help, nothing on stdout."""
+    result = at_now("next", "--at", time)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("--at:1:")
+    assert said in result.err
+    assert "= help: " in result.err
+
+
+def test_nothing_else_goes_with_it() -> None:
+    """Options of schedules and queues are refused."""
+    for more in (["--strict"], ["job.sub"], ["--queue", "q"], ["--format", "json"]):
+        assert crondor("next", "--at", "now", *more).status == 2

@@ -1,17 +1,19 @@
 """How far a long command is: on a terminal alone, gone at the end, and cleared by Ctrl-C."""
 
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+import click
 import pytest
 
 from crondor_cli.kit import progress as progress_
-from crondor_cli.kit.progress import Progress
-from crondor_cli.kit.screen import StatusLine
+from crondor_cli.kit.progress import Progress, run_on_changes
+from crondor_cli.kit.screen import StatusLine, say
 from crondor_cli.main import cli
 from tests.cli.running import EXAMPLES, PROGRAM, crondor
 from tests.cli.terminal import CTRL_C, Seen, on_screen
@@ -192,3 +194,51 @@ def test_nothing_is_drawn_behind_a_line_that_has_not_ended(capsys: pytest.Captur
     assert capsys.readouterr().err == "\r\x1b[K"
     status.draw("checking")
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def changes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Have two changes seen, and return which folders were watched."""
+    seen: list[tuple[str, ...]] = []
+
+    def watch(*folders: str, **_: object) -> Iterator[object]:
+        seen.append(folders)
+        yield from ({1}, {2})
+
+    monkeypatch.setattr("watchfiles.watch", watch)
+    return seen
+
+
+def test_a_command_runs_at_first_and_after_each_change(
+    changes: list[tuple[str, ...]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And goes on where it finds something, or cannot read its input."""
+    ends = iter([click.exceptions.Exit(1), click.UsageError("no file"), None])
+
+    def once() -> None:
+        say("looked")
+        end = next(ends)
+        if end is not None:
+            raise end
+
+    (tmp_path / "jobs").mkdir()
+    run_on_changes(once, [str(tmp_path / "a.sub"), str(tmp_path / "b.sub"), str(tmp_path / "jobs")])
+    shown = capsys.readouterr()
+    assert shown.out == "looked\n" * 3
+    assert "no file" in shown.err
+    assert shown.err.count("Watching 2 folders; Ctrl-C ends it.") == 3
+    assert changes == [(str(tmp_path), str(tmp_path / "jobs"))]
+
+
+@pytest.mark.parametrize("paths", [["-"], ["nowhere/job.sub"]])
+def test_what_cannot_be_watched_is_refused(paths: list[str]) -> None:
+    """Before anything runs."""
+    with pytest.raises(click.UsageError, match="--watch"):
+        run_on_changes(lambda: pytest.fail("it ran"), paths)
+
+
+def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And nothing runs."""
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    with pytest.raises(click.UsageError, match="which is not installed"):
+        run_on_changes(lambda: pytest.fail("it ran"), [str(tmp_path)])

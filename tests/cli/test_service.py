@@ -5,13 +5,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crondor_cli.config.service import KINDS, Unit, quoted
-from crondor_cli.kit.services import ServiceManager
+from crondor_cli.kit.screen import Level, levelled
+from crondor_cli.kit.services import ServiceManager, waking
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ROUTES = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\nJOB_ROUTER_POLLING_PERIOD = 3600\n"
@@ -275,3 +277,66 @@ if shutil.which("systemd-analyze"):
         command = ["systemd-analyze", "verify", "--man=no", scope, str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert [line for line in done.stderr.splitlines() if "crondor-test" in line] == []
+
+
+FOR_EVER = 100_000.0  # seconds
+
+
+def test_a_signal_ends_a_wait() -> None:
+    """At once, also where it came before; however many have come, the next wait takes its time."""
+    came: list[int] = []
+    with waking({"SIGALRM": lambda number, _: came.append(number)}) as waker:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        waker.wait(FOR_EVER)
+        for _ in range(100_000):  # more than a pipe holds
+            os.kill(os.getpid(), signal.SIGALRM)
+        waker.wait(FOR_EVER)
+        assert set(came) == {signal.SIGALRM}
+        began = time.monotonic()
+        waker.wait(0.02)
+        assert time.monotonic() - began >= 0.02
+
+
+def test_the_handlers_of_before_come_back() -> None:
+    """Also where the block fails; a signal that this system does not have is left out."""
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(ZeroDivisionError), waking({"SIGALRM": lambda *_: None, "SIGNOTHING": lambda *_: None}):
+        assert 1 / (signal.getsignal(signal.SIGALRM) is before)
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def stream_of(descriptor: int) -> str:
+    """Return what systemd says of a stream that leads to the journal."""
+    status = os.fstat(descriptor)
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def test_each_line_has_the_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one stream alone: another one may lead elsewhere."""
+    with (tmp_path / "journal").open("w") as journal, (tmp_path / "other").open("w") as other:
+        monkeypatch.setenv("JOURNAL_STREAM", stream_of(journal.fileno()))
+        assert levelled("a\n b", Level.WARNING, journal) == "<4>a\n<4> b"
+        assert levelled("a\n b", Level.WARNING, other) == "a\n b"
+        assert levelled("a", Level.ERROR, None) == "a"
+        for wrong in ("", "x", "1:", ":2"):
+            monkeypatch.setenv("JOURNAL_STREAM", wrong)
+            assert levelled("a", Level.ERROR, journal) == "a"
+    assert levelled("a", Level.ERROR, journal) == "a"
+
+
+@pytest.mark.parametrize("is_journal", [True, False])
+def test_what_is_wrong_is_an_error_there(tmp_path: Path, is_journal: bool) -> None:
+    """Its place and its help too, so that `journalctl -p err` shows all of it."""
+    reader, writer = os.pipe()
+    try:
+        env = environment() | ({"JOURNAL_STREAM": stream_of(writer)} if is_journal else {})
+        command = [*PROGRAM, "monitor", "--once", "--log", str(tmp_path / "none")]
+        status = subprocess.run(command, stderr=writer, env=env, timeout=SLOWEST, check=False).returncode
+    finally:
+        os.close(writer)
+    with os.fdopen(reader) as file:
+        lines = file.read().splitlines()
+    assert status == 1
+    assert lines
+    assert all(line.startswith("<3>") is is_journal for line in lines)

@@ -1,13 +1,38 @@
 """The table of submit commands: what the ad maker reads it knows, and when each command came."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
-from crondor.knowledge import NEWEST, OLDEST, CommandType, Release, Releases, Setting, submit_commands
+import crondor.classad.functions  # noqa: F401 - declares them
+from crondor.classad import Expression
+from crondor.classad.functions.registry import FUNCTIONS
+from crondor.config import read_config
+from crondor.diagnostics import Source
+from crondor.knowledge import (
+    NEWEST,
+    OLDEST,
+    CommandType,
+    ConfigKnob,
+    KnobKind,
+    Release,
+    Releases,
+    Setting,
+    classad_functions,
+    config_knobs,
+    submit_commands,
+    submit_macros,
+)
 from crondor.knowledge.words import rows
+from crondor.macro import MacroError
+from crondor.router.table.loading import KNOBS
+from crondor.submit import InvalidSubmit, read_submit
 from crondor.submit.ad import COMMANDS
+from crondor.submit.ad.draft import SubmitKnobs
+from crondor.submit.facts import SubmitFacts, SubmitHost
+from tests.cli.running import ROOT
 
 # What condor_submit looks up and the ads of jobs do not depend on.
 _NOT_OF_ADS = ("interactive_", "memory_usage", "rendezvous", "request_", "send_credential", "submit", "tasks_per_job")
@@ -121,3 +146,94 @@ def test_schedules_do_not_load_it() -> None:
     """Whoever asks for the next run pays nothing for the tables."""
     code = "import sys, crondor_cli.next, crondor.submit; sys.exit(any('knowledge' in name for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_functions_are_those_of_the_engine() -> None:
+    """A row for each, with its arguments, what it gives and one sentence."""
+    assert set(classad_functions()) == set(FUNCTIONS)
+    for function in classad_functions().values():
+        assert function.sentence.endswith(".")
+        assert function.type
+
+
+def test_the_macros_are_those_that_are_provided() -> None:
+    """Those that the machine or the moment gives, and those of the job."""
+    of_jobs = {"process", "procid", "step", "row", "itemindex", "item", "submit_file"}
+    for name, macro in submit_macros().items():
+        assert macro.sentence.endswith(".")
+        assert bool(macro.arguments) is name.startswith("$")
+        assert _is_function(macro.name) if macro.arguments else name in of_jobs or _is_provided(name)
+    assert not _is_provided("nothing")
+    assert not _is_function("$NOTHING")
+
+
+def _is_function(name: str) -> bool:
+    """Say whether condor_submit calls what a text begins with, and does not leave it as it is."""
+    file = read_submit(Source(f"arguments = {name}(n)\nqueue\n", "job.sub"))
+    try:
+        return next(file.groups(["arguments"])).values["arguments"] != f"{name}(n)"
+    except InvalidSubmit:
+        return True
+
+
+def _is_provided(name: str) -> bool:
+    """Say whether a macro that does not depend on the job has a value, known or not."""
+    try:
+        return SubmitFacts(SubmitHost()).builtin(name) is not None
+    except MacroError:
+        return True
+
+
+def test_each_knob_has_a_name_of_its_own_and_a_sentence() -> None:
+    """And names are found whatever their case, with a daemon's name before them as well."""
+    knobs = list(config_knobs())
+    assert len({knob.name.lower() for knob in knobs}) == len(knobs) == len(config_knobs())
+    for knob in knobs:
+        assert re.fullmatch(r"[A-Z].*\.", knob.sentence), knob
+        assert config_knobs().get(knob.name.replace("<N>", "3").replace("<", "").replace(">", "").lower()) is not None
+    assert config_knobs().get("schedd.Schedd_Interval") == config_knobs().get("SCHEDD_INTERVAL")
+    assert config_knobs().get("NOTHING_OF_THE_KIND") is None
+
+
+@pytest.mark.parametrize("knob", [knob for knob in config_knobs() if knob.default], ids=lambda knob: knob.name)
+def test_a_default_is_a_value_of_its_kind(knob: ConfigKnob) -> None:
+    """As HTCondor's configuration would read it."""
+    name = knob.name.replace("<", "").replace(">", "")
+    configuration = read_config(Source(f"{name} = {knob.default}\n"))
+    if "$(" in knob.default or knob.kind in {KnobKind.STRING, KnobKind.PATH, KnobKind.NAMES}:
+        return
+    if knob.kind is KnobKind.BOOLEAN:
+        configuration.boolean(name, default=False)
+    elif knob.kind is KnobKind.EXPRESSION:
+        Expression(knob.default)
+    else:
+        assert float(knob.default) == configuration.real(name, 0.5)
+
+
+def test_the_defaults_that_condor_submit_takes_are_those_of_the_table() -> None:
+    """Whoever asks."""
+    taken = SubmitKnobs({})
+    for knob in config_knobs():
+        if knob.whose == "condor_submit" and taken.get(knob.name) is not None:
+            assert taken.get(knob.name) == knob.default
+
+
+def test_what_the_engines_read_stands_in_the_table() -> None:
+    """Every knob that the reading of an access point, of condor_submit and of a router asks for by its name."""
+    asked = re.compile(r"""\.(?:get|flag|number|integer|boolean|string|names|find|real)\(\s*"([A-Z][A-Z_]+)\"""")
+    found = {
+        name
+        for folder in ("crondor/access_point", "crondor/submit/ad", "crondor/router/table")
+        for path in (ROOT / folder).rglob("*.py")
+        for name in asked.findall(path.read_text(encoding="utf-8"))
+    }
+    found.discard("BEARER_TOKEN_FILE")  # a variable of the environment
+    assert len(found) > 30
+    assert sorted(name for name in found if config_knobs().get(name) is None) == []
+
+
+def test_a_removed_knob_says_until_when_it_was_there() -> None:
+    """Those of routes as ClassAds."""
+    removed = {knob.name for knob in KNOBS if knob.is_removed}
+    assert "JOB_ROUTER_ENTRIES" in removed
+    assert all(knob.releases.until is not None for knob in KNOBS if knob.is_removed)

@@ -1,11 +1,13 @@
-"""The recorded timelines of a pool: an altered job fails."""
+"""The recorded timelines of a pool and of a router: an altered job fails."""
 
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.examples import some
+from crondor.router.daemon.follow import MIRRORED
+from tests.examples import TIMES, some
 from tests.golden.judging import differences
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case, Difference
@@ -126,3 +128,92 @@ def test_what_sleeps_is_over_in_time_also_when_it_was_stopped() -> None:
         (90, "condor_continue <cluster>", 0),
     ]
     assert _lived_otherwise(_made(commands, seen)) == []
+
+
+ROUTER_JOBS = Path(__file__).resolve().parents[1] / "golden" / "router" / "jobs.jsonl.gz"
+JOBS_KIND = KINDS["router-timeline"]
+
+
+def _other_copies(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield jobs that lived otherwise."""
+    for field in line.keys() - {"name", "source"}:
+        yield f"without {field}", {key: value for key, value in line.items() if key != field}
+    for name in ("JobStatus", "Managed", "ManagedManager", "CompletionDate", "NumJobStarts", "ExitCode", "HoldReason"):
+        if name in line["source"] and (
+            name[:4] in {"JobS", "Mana"} or any("JobStartDate" in each for each in line["copies"])
+        ):
+            made = copy.deepcopy(line)
+            made["source"][name] = '"other"'
+            yield f"source.{name}", made
+    for name in ("JobStatus", "RouteName", "RoutedBy", "LeaveJobInQueue"):
+        for n in range(len(line["copies"])):
+            made = copy.deepcopy(line)
+            made["copies"][n][name] = '"other"'
+            yield f"copies[{n}].{name}", made
+    made = copy.deepcopy(line)
+    made["procs"]["0"].insert(1, {**line["procs"]["0"][0], "t": 1.0, "JobStatus": 5})
+    yield "held in between", made
+    for words, other in (("claimed job", "updated job status"), ("yielded job (done=1)", "yielded job (done=0)")):
+        if any(words in each for each in line["router_log"]):
+            made = copy.deepcopy(line)
+            made["router_log"] = [each.replace(words, other) for each in line["router_log"]]
+            yield f"{words} is {other}", made
+
+
+def test_an_altered_copy_fails() -> None:
+    """States, attributes, the copy's end, the log: all count."""
+    survivors = []
+    tried = 0
+    for case in read_recording(ROUTER_JOBS)[3:]:
+        assert isinstance(case.value, dict)
+        for name, mutant in some([*_other_copies(case.value)], 8):
+            tried += 1
+            if not differences(JOBS_KIND, Case(case.number, case.id, mutant, case.folder)):
+                survivors.append((case.id, name))
+    assert tried > 50
+    assert survivors == []
+
+
+ROUTER_STEPS = Path(__file__).resolve().parents[1] / "golden" / "router" / "steps.jsonl.gz"
+STEPS_KIND = KINDS["router-steps"]
+_ALIKE = set(MIRRORED) - {"CompletionDate", "ExitCode", "MemoryUsage", "RemoteWallClockTime", "ShadowBday"}
+
+
+def _other_steps(line: dict[str, Any], known: Counter[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield jobs of which the router wrote something else, each attribute TIMES, or which had another end."""
+    for number, step in enumerate(line["steps"]):
+        if step.get("by") == "router":
+            for name in sorted(step["set"].keys() - _ALIKE):
+                known[step["job"], name] += 1
+                if known[step["job"], name] > TIMES:
+                    continue
+                made = copy.deepcopy(line)
+                for later in made["steps"][number:]:  # what is written again in one group is compared once
+                    if later.get("by") != "router":
+                        break
+                    if later["job"] == step["job"] and name in later["set"]:
+                        later["set"][name] = '"other"'
+                yield f"{number} {name}", made
+    for field in ("job", "copies", "steps"):
+        yield f"without {field}", {key: value for key, value in line.items() if key != field}
+    claimed = [n for n, step in enumerate(line["steps"]) if step.get("set", {}).get("Managed") == '"External"']
+    for number in claimed:
+        made = copy.deepcopy(line)
+        after = next(n for n, step in enumerate(made["steps"]) if n > number and step.get("by") != "router")
+        made["steps"].insert(after, {"job": "source", "gone": True})
+        yield f"{after} gone", made
+
+
+def test_an_altered_step_fails() -> None:
+    """Each attribute that the router wrote counts."""
+    survivors = []
+    known: Counter[tuple[str, str]] = Counter()
+    tried = 0
+    for case in read_recording(ROUTER_STEPS):
+        assert isinstance(case.value, dict)
+        for name, mutant in _other_steps(case.value, known):
+            tried += 1
+            if not differences(STEPS_KIND, Case(case.number, case.id, mutant, case.folder)):
+                survivors.append((case.id, name))
+    assert tried > 150
+    assert survivors == []

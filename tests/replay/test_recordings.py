@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,50 @@ def _classad_ads(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
         attributes = dict(reversed(ad["attrs"].items()))
         if len(attributes) > 1:
             yield {**line, "ads": [*ads[:number], {**ad, "attrs": attributes}, *ads[number + 1 :]]}
+
+
+def _classad(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Alter what the library answered, and leave each field out, but for notes and what is the same without it."""
+    given = {"expr", "my", "target", "ad", "job", "machine"}
+    fields = line.keys() - {"note", "upstream_defect"}
+    for field in fields - given:
+        yield from ({**line, field: value} for value in _other_values(line[field]))
+    value = line.get("value")
+    if isinstance(value, dict):
+        for field in value:
+            yield from ({**line, "value": {**value, field: other}} for other in _other_values(value[field]))
+    for field in fields:
+        if field not in {"compact", "old"}:
+            yield {name: line[name] for name in line if name != field}
+        yield {**line, field: 7.5}
+    yield {**line, "expectation": 1}
+
+
+def _other_values(value: object) -> list[object]:
+    if isinstance(value, bool):
+        return [not value, None, "x"]
+    if isinstance(value, str):
+        return [value + "x", None, 5]
+    if isinstance(value, list):
+        return [[*value, "x"], None]
+    return [7.5, "x"]
+
+
+def _hooks(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for field in line.keys() - {"env"}:
+        yield {key: value for key, value in line.items() if key != field}
+    if "type" in line:
+        yield {**line, "argv": [*line["argv"], "more"]}
+        yield {**line, "env": {**line.get("env", {"_CONDOR_JOB_IWD": "/", "_CONDOR_SLOT": ""}), "MORE": "1"}}
+    elif "job" in line:
+        yield {**line, "argv": [*line["argv"], "more"]}
+        yield {**line, "env": {"MORE": "1"}}
+        yield {**line, "log": ["Can't insert 'x' into 'y' ClassAd"]}
+        if len(line["starts"]) > 2:
+            yield {**line, "starts": [at * 1.5 for at in line["starts"]]}
+    else:
+        for name, ad in line["ads"].items():
+            yield {**line, "ads": {**line["ads"], name: {**ad, "Sh_More": "1"}}}
 
 
 def _legacy_routed(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -235,6 +280,13 @@ def _transforms(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
     [
         ("access-point", "access_point/submissions.jsonl.gz", 9, _access_point),
         ("classad-ads", "classad/ads.jsonl.gz", 37, _classad_ads),
+        ("classad-parse", "classad/parse.jsonl.gz", 42, _classad),
+        ("classad-eval", "classad/eval.jsonl.gz", 195, _classad),
+        ("classad-match", "classad/match.jsonl.gz", 7, _classad),
+        ("classad-refs", "classad/refs.jsonl.gz", 9, _classad),
+        ("hooks", "hooks/calls.jsonl.gz", 19, _hooks),
+        ("hooks", "hooks/cron_jobs.jsonl", 2, _hooks),
+        ("hooks", "hooks/cron_ads.jsonl.gz", 3, _hooks),
         ("legacy-routed", "legacy_routes/routed.jsonl.gz", 3, _legacy_routed),
         ("legacy-routes", "legacy_routes/conversions.jsonl.gz", 5, _legacy_routes),
         ("router-tools", "router_tools/tools.jsonl", 3, _router_tools),
@@ -257,3 +309,40 @@ def test_an_altered_line_fails(kind: str, file: str, most: int, mutants: Callabl
                 survivors.append(mutant)
     assert tried > most
     assert survivors == []
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_consequences_follow_from_status_and_output(status: int) -> None:
+    """A TRANSLATE_JOB with another exit status does not end as recorded."""
+    found = 0
+    for case in read_recording(GOLDEN / "hooks/calls.jsonl.gz"):
+        line: Any = case.value
+        if line["type"] == "TRANSLATE_JOB" and (line["rc"], line["keyword"]) == (status, "RB" if status else "RA"):
+            assert _fails("hooks", replace(case, value={**line, "rc": 1 - status})), case.id
+            found += 1
+    assert found
+
+
+def test_the_text_of_an_error_counts() -> None:
+    """The errors of the deferral, cron and universe commands are compared word by word."""
+    altered = 0
+    for case in read_recording(GOLDEN / "submit/submit.jsonl.gz"):
+        line: Any = case.value
+        stderr = re.sub(r"(?m)^(ERROR: .*)(non-negative integer|universe)", r"\1other \2", line["stderr"])
+        if stderr != line["stderr"] and "Failed to parse" not in stderr:  # the language, not a command
+            altered += 1
+            assert _fails("submit", replace(case, value={**line, "stderr": stderr}))
+    assert altered > 50
+
+
+def test_what_was_unused_counts() -> None:
+    """A line that condor_submit says was unused, and one of which it does not say so, are told apart."""
+    altered = 0
+    for name in ("submit", "full"):
+        for case in read_recording(GOLDEN / f"submit/{name}.jsonl.gz"):
+            line: Any = case.value
+            stderr, found = re.subn(r"the (line|Queue variable) '(\w)", r"the \1 'another_\2", line["stderr"], count=1)
+            if found and line["rc"] == 0:
+                altered += 1
+                assert _fails("submit", replace(case, value={**line, "stderr": stderr}))
+    assert altered > 200

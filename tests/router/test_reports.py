@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError, Context
 from crondor.classad.ad import ClassAd
+from crondor.router.daemon.rehearsal import Site, SiteFault
 from crondor.router.tools import (
     RouteHistory,
     Times,
@@ -25,6 +26,7 @@ from crondor.router.tools import (
 )
 from crondor.schedd.protocol import Selection
 from tests.examples import examples
+from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 CONTEXT = Context(now=1_795_195_625)
 NAMES = (
@@ -112,3 +114,18 @@ def test_hours_are_added_before_they_are_rounded() -> None:
     jobs = [job for ad in ads if (job := ended_of(ad, CONTEXT)) is not None]
     assert sites_of(jobs) == [RouteHistory("A", 3600, 3, 1)]
     assert [*site_lines(sites_of(jobs))][-1].split() == ["TOTAL", "1", "3", "1"]
+
+
+def test_a_site_that_begins_to_swallow_starts_nothing_more() -> None:
+    """Neither those that wait for a slot nor the one that was about to start; what runs goes on, and later all do."""
+    stage = Stage(table({"Site1": ROUTE}), [Site("Site1", slots=1, delay=15, run_time=40)])
+    stage.submit(job(), job(), job())
+    stage.poll(3)
+    assert len(stage.sites.runs) == 1
+    stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40))
+    stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40, fault=SiteFault.SWALLOWS))
+    stage.poll(20)
+    assert (len(stage.sites.runs), len(stage.sites.ended), len(stage.copies())) == (1, 1, 2)
+    stage.sites.change(Site("Site1", slots=2, delay=15, run_time=40))
+    stage.poll(20)
+    assert (len(stage.sites.ended), stage.copies()) == (3, [])
