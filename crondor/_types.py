@@ -45,11 +45,12 @@ def wrong_type(name: str, value: object, what: str, instead: str = "") -> TypeEr
 
 
 def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package: ``homes`` has the module of each late name."""
+    """Return ``__getattr__`` and ``__dir__`` of a package: ``homes`` has the late names of each module, with blanks."""
     space = vars(sys.modules[package])
+    home = {name: module for module, names in homes.items() for name in names.split()}
 
     def getattr_(name: str) -> object:
-        module = homes.get(name)
+        module = home.get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         value: object = getattr(import_module(module), name)

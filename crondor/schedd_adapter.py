@@ -56,35 +56,6 @@ if TYPE_CHECKING:
     )
     from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, ScheduledState, StatusReader, job_id, mirror_of
 
-_HOMES = {
-    "JobId": "crondor.job_queue.records",
-    "ChangeKind": "crondor.job_queue.mirror",
-    **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.reading"),
-    "apply_edits": "crondor.schedd.cron_tabs",
-    **dict.fromkeys(("CronTabs", "CronEdit", "recalculate"), "crondor.schedd.cron_tabs"),
-    "EmbeddedSchedd": "crondor.schedd.embedded",
-    **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
-    "LiveSchedd": "crondor.schedd.live",
-    **dict.fromkeys(("StatusReader", "ScheduledJob", "ScheduledState"), "crondor.schedd.reading"),
-    **dict.fromkeys(
-        (
-            "Acted",
-            "Capabilities",
-            "Forbidden",
-            "Hold",
-            "JobChange",
-            "NotOffered",
-            "PartlyEdited",
-            "Refused",
-            "Schedd",
-            "ScheddError",
-            "Unreachable",
-        ),
-        "crondor.schedd.protocol",
-    ),
-    "QueueLogSchedd": "crondor.schedd.reading",
-    **dict.fromkeys(("NoSelection", "Selection"), "crondor.schedd.protocol"),
-}
 
 __all__ = [
     "Acted",
@@ -119,4 +90,17 @@ __all__ = [
     "recalculate",
 ]
 
+_HOMES = {
+    "crondor.job_queue.mirror": "ChangeKind",
+    "crondor.job_queue.records": "JobId",
+    "crondor.schedd.cron_tabs": "CronEdit CronTabs apply_edits recalculate",
+    "crondor.schedd.embedded": "EmbeddedSchedd",
+    "crondor.schedd.guard": "Correction Guard GuardPass",
+    "crondor.schedd.live": "LiveSchedd",
+    "crondor.schedd.protocol": (
+        "Acted Capabilities Forbidden Hold JobChange NoSelection NotOffered PartlyEdited Refused Schedd "
+        "ScheddError Selection Unreachable"
+    ),
+    "crondor.schedd.reading": "QueueLogSchedd ScheduledJob ScheduledState StatusReader job_id mirror_of",
+}
 __getattr__, __dir__ = late(__name__, _HOMES)

@@ -35,7 +35,7 @@ A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surroga
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from crondor._types import late
 from crondor.classad.compile import code_of, read
@@ -109,18 +109,11 @@ __all__ = [
     "write_ads",
 ]
 
-_LATE: Final = {
-    "ClassAd": "crondor.classad.ad",
-    "Format": "crondor.classad.printing",
-    "ReadMode": "crondor.classad.formats",
-    "Order": "crondor.classad.printing",
-    "Place": "crondor.classad.ad",
-    "detect": "crondor.classad.formats",
-    "print_ad": "crondor.classad.printing",
-    "read_ad": "crondor.classad.formats",
-    "read_ads": "crondor.classad.formats",
-    "write_ads": "crondor.classad.formats",
-}
 """Lazily imported names, which evaluation alone does not need: whole ads and their formats."""
 
-__getattr__, __dir__ = late(__name__, _LATE)
+_HOMES = {
+    "crondor.classad.ad": "ClassAd Place",
+    "crondor.classad.formats": "ReadMode detect read_ad read_ads write_ads",
+    "crondor.classad.printing": "Format Order print_ad",
+}
+__getattr__, __dir__ = late(__name__, _HOMES)

@@ -83,11 +83,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "follow": ("Follower", "Index", "QueuePoll", "by_cron", "by_owner", "by_status"),
-    "history": ("History", "HistoryFollower", "history_files", "history_record", "read_history"),
-    "mirror": ("AdChange", "ChangeKind", "Mirror"),
-    "recovery": ("LogReading", "read_log", "read_records"),
-    "write": ("JobQueue", "Transaction"),
+    "crondor.job_queue.follow": "Follower Index QueuePoll by_cron by_owner by_status",
+    "crondor.job_queue.history": "History HistoryFollower history_files history_record read_history",
+    "crondor.job_queue.mirror": "AdChange ChangeKind Mirror",
+    "crondor.job_queue.records": (
+        "HEADER BadRecord DamagedLog InvalidChange JobId JobQueueError NotAQueueLog Op QueueIO QueueLocked "
+        "Record cluster_key format_record parse_record"
+    ),
+    "crondor.job_queue.recovery": "LogReading read_log read_records",
+    "crondor.job_queue.write": "JobQueue Transaction",
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
-__getattr__, __dir__ = late(__name__, {name: f"{__name__}.{_MODULES.get(name, 'records')}" for name in __all__})
+__getattr__, __dir__ = late(__name__, _HOMES)

@@ -5,7 +5,7 @@ The tables are texts next to this module, read when first needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from crondor._types import late
 
@@ -63,9 +63,12 @@ __all__ = [
     "transform_commands",
 ]
 
-_RELEASES: Final = ("NEWEST", "OLDEST", "Release", "Releases")
-_HOMES: Final = dict.fromkeys(__all__, "crondor.knowledge.words") | dict.fromkeys(
-    _RELEASES, "crondor.knowledge.releases"
-)
-
+_HOMES = {
+    "crondor.knowledge.releases": "NEWEST OLDEST Release Releases",
+    "crondor.knowledge.words": (
+        "Attribute AttributeTable AttributeType ClassAdFunction CommandTable CommandType ConfigKnob KnobKind "
+        "KnobTable Setting SubmitCommand SubmitMacro TransformCommand classad_functions config_knobs "
+        "gpu_properties job_attributes machine_attributes submit_commands submit_macros transform_commands"
+    ),
+}
 __getattr__, __dir__ = late(__name__, _HOMES)

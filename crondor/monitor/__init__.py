@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from crondor.monitor.user_logs import UserLogFollower
     from crondor.monitor.verdicts import Cause, DueRun, JobCondition, JobHistory, Totals, Verdict
 
-_HOMES = {
-    "Cause": "crondor.monitor.verdicts",
-    "DueRun": "crondor.monitor.verdicts",
-    "JobCondition": "crondor.monitor.verdicts",
-    "JobHistory": "crondor.monitor.verdicts",
-    "JobStanding": "crondor.monitor.judging",
-    "Look": "crondor.monitor.queue_watch",
-    "QueueWatch": "crondor.monitor.queue_watch",
-    "Totals": "crondor.monitor.verdicts",
-    "UserLogFollower": "crondor.monitor.user_logs",
-    "Verdict": "crondor.monitor.verdicts",
-}
 
 __all__ = [
     "Cause",
@@ -42,4 +30,10 @@ __all__ = [
     "Verdict",
 ]
 
+_HOMES = {
+    "crondor.monitor.judging": "JobStanding",
+    "crondor.monitor.queue_watch": "Look QueueWatch",
+    "crondor.monitor.user_logs": "UserLogFollower",
+    "crondor.monitor.verdicts": "Cause DueRun JobCondition JobHistory Totals Verdict",
+}
 __getattr__, __dir__ = late(__name__, _HOMES)

@@ -48,11 +48,12 @@ __all__ = [
 ]
 
 # Matching jobs does not need the code that makes copies.
+
 _HOMES = {
-    "applying": ("RoutedAd", "apply_route"),
-    "match.reasons": ("Candidates", "JobVerdict", "MatchPoll", "RouteOutcome", "RouteVerdict", "why"),
-    "table.loading": ("TableDifference", "difference", "load_table"),
-    "table.route": ("Rejected", "Route", "RouterSettings", "RoutingTable", "ScheddContact", "id_text"),
+    "crondor.router.applying": "RoutedAd apply_route",
+    "crondor.router.match.matcher": "Limit Match Matcher RouteLoad RouteState Search Throttle",
+    "crondor.router.match.reasons": "Candidates JobVerdict MatchPoll RouteOutcome RouteVerdict why",
+    "crondor.router.table.loading": "TableDifference difference load_table",
+    "crondor.router.table.route": "Rejected Route RouterSettings RoutingTable ScheddContact id_text",
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
-__getattr__, __dir__ = late(__name__, {name: f"{__name__}.{_MODULES.get(name, 'match.matcher')}" for name in __all__})
+__getattr__, __dir__ = late(__name__, _HOMES)

@@ -29,4 +29,4 @@ __all__ = [
     "read_submit",
 ]
 
-__getattr__, __dir__ = late(__name__, {"job_ads": "crondor.submit.ad.make"})
+__getattr__, __dir__ = late(__name__, {"crondor.submit.ad.make": "job_ads"})

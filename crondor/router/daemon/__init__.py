@@ -41,4 +41,4 @@ __all__ = [
     "UserLogs",
 ]
 
-__getattr__, __dir__ = late(__name__, {"Rehearsal": f"{__name__}.rehearsal"})
+__getattr__, __dir__ = late(__name__, {"crondor.router.daemon.rehearsal": "Rehearsal"})

@@ -36,17 +36,12 @@ __all__ = [
 ]
 
 # Commands without --legacy do not need it.
+
 _HOMES = {
-    "crondor.router.legacy.configuration": (
-        "ConversionMode",
-        "NewRoute",
-        "NewTable",
-        "convert_as_tool",
-        "convert_table",
-    ),
-    "crondor.router.legacy.corrected": ("convert_mended",),
-    "crondor.router.legacy.routes": ("convert", "legacy_routes", "legacy_table"),
-    "crondor.router.legacy.table": ("LegacyTable", "read_legacy"),
-    "crondor.transform.classad_form": ("LegacyEntry", "Macros"),
+    "crondor.router.legacy.configuration": "ConversionMode NewRoute NewTable convert_as_tool convert_table",
+    "crondor.router.legacy.corrected": "convert_mended",
+    "crondor.router.legacy.routes": "convert legacy_routes legacy_table",
+    "crondor.router.legacy.table": "LegacyTable read_legacy",
+    "crondor.transform.classad_form": "LegacyEntry Macros",
 }
-__getattr__, __dir__ = late(__name__, {name: module for module, names in _HOMES.items() for name in names})
+__getattr__, __dir__ = late(__name__, _HOMES)

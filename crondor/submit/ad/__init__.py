@@ -19,4 +19,5 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "JobAd", "job_ads"]
 
 # For reading single words import ``values``, without the 40 ms of all the others.
-__getattr__, __dir__ = late(__name__, dict.fromkeys(__all__, "crondor.submit.ad.make"))
+
+__getattr__, __dir__ = late(__name__, {"crondor.submit.ad.make": "COMMANDS JobAd job_ads"})
