@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import IO, Any, Final
 
@@ -203,7 +203,7 @@ def _forget(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[_NO_CONFIG] = True
 
 
-class Defaults(MutableMapping[str, Any]):
+class Defaults(Mapping[str, Any]):
     """The settings by the names of a command's parameters, loaded on first use."""
 
     def __init__(self, command: click.Command, *, is_wanted: bool) -> None:
@@ -235,14 +235,6 @@ class Defaults(MutableMapping[str, Any]):
     def __len__(self) -> int:
         """Return their number."""
         return len(self._found())
-
-    def __setitem__(self, key: str, value: Any) -> None:  # noqa: ANN401 - as click requires
-        """Set one."""
-        self._found()[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        """Delete one."""
-        del self._found()[key]
 
 
 class LazyGroup(click.Group):
