@@ -112,7 +112,6 @@ class ExpressionText(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Return the text."""
         return self.text
 
 

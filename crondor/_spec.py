@@ -41,7 +41,6 @@ class Field:
         self.names = names
 
     def __repr__(self) -> str:
-        """Return the name."""
         return f"<Field {self.name}>"
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -40,7 +40,6 @@ class TomlPlaces:
     """
 
     def __init__(self, source: Source) -> None:
-        """Read every line once."""
         self._source = source
         self._found: dict[tuple[str, ...], Span] = {}
         for keys, span in _keys(source):

@@ -99,20 +99,17 @@ class Recurrence(Made):
             self._set = ZoneWalk(WallClock(spec), self._zone, policy, follows=follows)
 
     def __repr__(self) -> str:
-        """Return the schedule, the zone and the policy."""
         return f"Recurrence({self._spec!r}, {self._zone.name!r}, {self._policy!s})"
 
     def _made_of(self) -> tuple[object, ...]:
         return self._spec, self._zone.info, self._policy
 
     def __eq__(self, other: object) -> bool:
-        """Compare schedules, zones and policies."""
         if not isinstance(other, Recurrence):
             return NotImplemented
         return self is other or (self._spec, self._zone, self._policy) == (other._spec, other._zone, other._policy)
 
     def __hash__(self) -> int:
-        """Hash schedule, zone and policy."""
         return hash((self._spec, self._zone, self._policy))
 
     @property

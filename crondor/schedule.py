@@ -129,7 +129,6 @@ class JobSchedule:
     recurrence: Recurrence | None = field(init=False, default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Build the derived values."""
         if self.spec is not None:
             object.__setattr__(self, "recurrence", Recurrence(self.spec, self.zone, self.policy))
 

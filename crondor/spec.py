@@ -207,7 +207,6 @@ class CronSpec:
         return (self._bits, self._stars, self._dialect) == (other._bits, other._stars, other._dialect)
 
     def __hash__(self) -> int:
-        """Hash what equality compares."""
         return hash((self._bits, self._stars, self._dialect))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

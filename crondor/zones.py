@@ -99,7 +99,6 @@ class Zone:
             self._known = (-_FOREVER,), (Stretch(-_FOREVER, _FOREVER, offset, offset),)
 
     def __repr__(self) -> str:
-        """Return the name."""
         return f"<Zone {self.name}>"
 
     def __eq__(self, other: object) -> bool:
@@ -109,7 +108,6 @@ class Zone:
         return self is other or _key(self.info) == _key(other.info)
 
     def __hash__(self) -> int:
-        """Hash the name."""
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -45,7 +45,6 @@ class ScheddKnobs(Made):
         self.found: list[Diagnostic] = []
 
     def __repr__(self) -> str:
-        """Return the configuration."""
         return f"ScheddKnobs({self.configuration!r})"
 
     def _made_of(self) -> tuple[object, ...]:

@@ -103,7 +103,6 @@ class DaySet:
         self.until_reason = until_reason
 
     def __repr__(self) -> str:
-        """Return the sentence."""
         return f"<{type(self).__name__}: {self.words}>"
 
     def days(self, year: int) -> int:

@@ -367,7 +367,6 @@ class WrittenSchedule(Made, DaySet):
     """
 
     def __init__(self, text: str, of: DaySet, warnings: tuple[Diagnostic, ...], asked: _Asked) -> None:
-        """Take the result of reading, and its parameters."""
         super().__init__(of.zone, of.words, of.until, of.until_reason)
         self.text = text
         self.warnings = warnings

@@ -42,7 +42,6 @@ class Remarks:
     """The faults and warnings collected while reading a text."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.found: list[Diagnostic] = []
 
     def fault(self, kind: str, message: str, span: Span, help_text: str, fix: str | None = None) -> None:

@@ -122,7 +122,6 @@ class Appendix:
     """
 
     def __init__(self, disk: Disk, descriptor: int) -> None:
-        """Take an open file at its current size."""
         self.disk = disk
         self.descriptor = descriptor
         self.size = disk.size(descriptor)

@@ -116,7 +116,6 @@ class Ads(MutableMapping[str, dict[str, str]]):
                 del procs[job.proc]
 
     def __contains__(self, key: object) -> bool:
-        """Return whether there is an ad with this key."""
         return key in self.held
 
     def __iter__(self) -> Iterator[str]:
@@ -124,7 +123,6 @@ class Ads(MutableMapping[str, dict[str, str]]):
         return iter(self.held)
 
     def __len__(self) -> int:
-        """Return the number of ads."""
         return len(self.held)
 
     def _note(self, key: str) -> None:
@@ -358,7 +356,6 @@ class Mirror:
         self._before: dict[str, dict[str, str | None] | None] | None = None
 
     def __len__(self) -> int:
-        """Return the number of jobs."""
         return sum(map(len, self.ads.jobs.values()))
 
     def __contains__(self, key: object) -> bool:

@@ -66,7 +66,6 @@ class BadRecord(ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Return the reason."""
         return self.why
 
 

@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NoReturn, TypeAlias
 
 from crondor.classad.ad import ClassAd, to_code
@@ -150,7 +149,6 @@ class Transaction:
     # Reading
 
     def __contains__(self, ad: str | JobId) -> bool:
-        """Return whether the ad will exist."""
         return self._own(self._mirror.key(ad)) is not None
 
     def text(self, ad: str | JobId, name: str) -> str | None:
@@ -399,10 +397,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
                 raise
             self.diagnostics += tuple(replace(found, severity=Severity.WARNING) for found in error.diagnostics)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the log."""
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

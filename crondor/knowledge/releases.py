@@ -59,7 +59,6 @@ class Releases(NamedTuple):
         return cls(Release.parse(since) if since else None, Release.parse(until) if until else None)
 
     def __contains__(self, release: object) -> bool:
-        """Return whether a release is among them."""
         if not isinstance(release, Release):
             return False
         return (self.since is None or self.since <= release) and (self.until is None or release <= self.until)

@@ -86,7 +86,6 @@ class AttributeTable(Made):
                 self._rows[name] = row
 
     def __repr__(self) -> str:
-        """Return the number of attributes."""
         return f"<AttributeTable of {len(self)} attributes>"
 
     def _made_of(self) -> tuple[object, ...]:
@@ -237,7 +236,6 @@ class CommandTable(Made):
                     self._named.setdefault(each.lower(), row)
 
     def __repr__(self) -> str:
-        """Return the number of commands."""
         return f"<CommandTable of {len(self._rows)} commands>"
 
     def _made_of(self) -> tuple[object, ...]:
@@ -258,7 +256,6 @@ class CommandTable(Made):
         return iter(self._all)
 
     def __len__(self) -> int:
-        """Return how many commands there are."""
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
@@ -383,7 +380,6 @@ class KnobTable(Made):
         self._many = [(_knob_pattern(knob.name), knob) for knob in self._all if "<" in knob.name]
 
     def __repr__(self) -> str:
-        """Return the number of knobs."""
         return f"<KnobTable of {len(self)} knobs>"
 
     def _made_of(self) -> tuple[object, ...]:
@@ -394,7 +390,6 @@ class KnobTable(Made):
         return iter(self._all)
 
     def __len__(self) -> int:
-        """Return how many knobs there are."""
         return len(self._all)
 
     def get(self, name: str) -> ConfigKnob | None:

@@ -180,16 +180,13 @@ class Standings:
     """The states of the jobs of a queue at a look; those of jobs at rest are made by each loop."""
 
     def __init__(self, queue: str, jobs: list[JobStanding | RestingJob]) -> None:
-        """Take the queue's name, and its jobs."""
         self._queue = queue
         self._jobs = jobs
 
     def __len__(self) -> int:
-        """Return the number of jobs."""
         return len(self._jobs)
 
     def __iter__(self) -> Iterator[JobStanding]:
-        """Iterate over the states."""
         for each in self._jobs:
             found = each if isinstance(each, JobStanding) else each.awake(self._queue).standing
             if found is not None:

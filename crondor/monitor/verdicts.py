@@ -312,7 +312,6 @@ class JobHistory:
     __slots__ = ("_matches", "_seen", "_sighted", "_starts", "_turns", "entered", "success")
 
     def __init__(self) -> None:
-        """Start empty."""
         self.entered: int | None = None  # when the job entered the queue
         self.success: int | None = None  # end of the last program with exit code 0
         self._turns: list[Turn] = []

@@ -435,7 +435,6 @@ class Questions:
     """
 
     def __init__(self, queues: Sequence[WatchedQueue]) -> None:
-        """Start no queries yet."""
         self.silenced: list[WatchedQueue] = []
         self._queues = queues
         self._busy: dict[WatchedQueue, threading.Thread] = {}

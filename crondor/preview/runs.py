@@ -111,11 +111,9 @@ class Runs:
         return taken == most
 
     def __len__(self) -> int:
-        """Return their number."""
         return len(self.times)
 
     def __iter__(self) -> Iterator[RunSide]:
-        """Yield the runs."""
         at, recurrence, odd = self._deferral_at, self._recurrence, self._odd
         if recurrence is None:
             yield from (RunSide(time, at) for time in self.times)
@@ -178,7 +176,6 @@ class Rows:
                 self.differing += mine != other and self._is_compared(mine or other or 0)
 
     def __len__(self) -> int:
-        """Return their number."""
         return self._number
 
     def __iter__(self) -> Iterator[RunRow]:

@@ -158,11 +158,9 @@ class CronTabs:
         self.close = mirror.subscribe(self._update)
 
     def __len__(self) -> int:
-        """Return the number of crontab jobs."""
         return len(self._entries)
 
     def __contains__(self, job: object) -> bool:
-        """Return whether a job is a crontab job."""
         return job in self._entries
 
     @property

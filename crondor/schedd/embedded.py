@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import tzinfo
 from pathlib import Path
-from types import TracebackType
 from typing import Final, cast
 
 from crondor.classad import Context
@@ -115,10 +114,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             raise
         self._changes = ChangeList(self.mirror)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the queue."""
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

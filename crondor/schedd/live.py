@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from crondor.classad import ClassAdSyntaxError, Expression, UnparseForm
@@ -181,10 +180,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self._mirror: Mirror | None = None
         self._changes: ChangeList | None = None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the worker."""
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def interrupt(self) -> None:

@@ -234,7 +234,6 @@ class PartlyEdited(ScheddError):
     """Some of several edits were applied before one failed; ``applied`` are their names."""
 
     def __init__(self, error: CrondorError, applied: Sequence[str]) -> None:
-        """Store the error and the edits applied."""
         super().__init__(error.diagnostics)
         self.applied = tuple(applied)
 
@@ -389,7 +388,6 @@ class ChangeList:
     """
 
     def __init__(self, mirror: Mirror) -> None:
-        """Start with the present jobs."""
         self._mirror = mirror
         self._found: dict[JobId, JobChange] | None = None
         self.close = mirror.subscribe(self._add)

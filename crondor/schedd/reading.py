@@ -158,7 +158,6 @@ class Projection:
     """Selects some attributes of an ad, in addition to the job's ids."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Store the names."""
         self._names = dict.fromkeys(map(lower, (*_IDS, *names)))
 
     def __call__(self, ad: ClassAd) -> ClassAd:
@@ -426,7 +425,6 @@ class StatusReader:
     def __init__(
         self, *, zone: str | tzinfo = "UTC", dialect: Dialect = Dialect.HTCONDOR, policy: Policy | None = None
     ) -> None:
-        """Set how Cron attributes are read."""
         self._zone = zone
         self._dialect = dialect
         self._policy = policy

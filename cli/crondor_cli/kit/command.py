@@ -221,7 +221,6 @@ class Defaults(Mapping[str, Any]):
         return self._values
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - of any type
-        """Return the value of a parameter."""
         return self._found()[key]
 
     def __contains__(self, key: object) -> bool:
@@ -229,11 +228,9 @@ class Defaults(Mapping[str, Any]):
         return key != _NO_CONFIG and key in self._found()
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the parameters with settings."""
         return iter(self._found())
 
     def __len__(self) -> int:
-        """Return their number."""
         return len(self._found())
 
 

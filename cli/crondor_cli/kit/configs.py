@@ -221,7 +221,6 @@ class OneDashCommand(Command):
     """A command whose long options may be written with one dash; -af[:OPTIONS] takes all words up to the next dash."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - click's
-        """Also accept -help."""
         super().__init__(*args, context_settings={"help_option_names": ["--help", "-help", "-h"]}, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -107,7 +107,6 @@ class WorkerLost(click.ClickException):
     exit_code = 2
 
     def __init__(self) -> None:
-        """Create the message."""
         message = "a process of --jobs was killed: the output is incomplete"
         super().__init__(f"{message}; if memory ran out, try --jobs 1")
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from enum import IntEnum
 from itertools import groupby, islice
 from threading import RLock
-from types import TracebackType
 from typing import Final, TextIO
 
 import click
@@ -98,17 +97,13 @@ class StatusLine:
             self.spoken = time.monotonic()
 
     def __enter__(self) -> None:
-        """Erase the line, and prevent drawing."""
         if self._lock is not None:
             self._lock.acquire()
             if self._drawn:
                 self._drawn = ""
                 _write(ERASE)
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """Allow drawing again."""
+    def __exit__(self, *_error: object) -> None:
         if self._lock is not None:
             self._lock.release()
 

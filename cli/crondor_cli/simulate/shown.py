@@ -115,7 +115,6 @@ class Lane:
     """One timeline with a fixed number of columns; the first spans are also stored to the second."""
 
     def __init__(self, axis: TimeAxis) -> None:
-        """Start with state 0 throughout."""
         self.columns = [0] * axis.columns
         self.spans: list[LaneSpan] = []
         self._axis = axis

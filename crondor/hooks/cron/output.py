@@ -60,7 +60,6 @@ class BlockReader:
     _tag: str = ""
 
     def __post_init__(self) -> None:
-        """Start without a block."""
         self._lines: list[str] = []
         self._size = 0
         self._is_full = False

@@ -279,7 +279,6 @@ class FetchingSlot:
     claims: int = 0
 
     def __post_init__(self) -> None:
-        """Start without a fetch."""
         self._running: Execution | None = None
         self._fetched = -math.inf
         self._next_fetch = 0.0

@@ -51,7 +51,6 @@ class Timetable:
         self._serial = 0
 
     def __len__(self) -> int:
-        """Return the number of future actions."""
         return len(self._heap) - self._off
 
     @property

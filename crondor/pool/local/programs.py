@@ -39,7 +39,6 @@ class KeptQueue(ScheddQueue):
     """The queue of an EmbeddedSchedd; ``ads`` are those of the jobs passed to ``take``."""
 
     def __init__(self, schedd: EmbeddedSchedd) -> None:
-        """Take a queue that is open for writing."""
         self.embedded = schedd
         self.ads: dict[JobId, ClassAd] = {}
         self.followers = []

@@ -17,7 +17,6 @@ from datetime import tzinfo
 from itertools import chain
 from pathlib import Path
 from time import monotonic, sleep
-from types import TracebackType
 from typing import Any, Final
 
 from crondor.classad import Context
@@ -194,9 +193,7 @@ class Session(AbstractContextManager["Session"]):
         except OSError as error:
             raise refused_by_disk(path, "a session cannot begin here", error) from error
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         """Close the queue; a session without anything left to do is over."""
         if kind is None and self.is_there:
             with suppress(OSError):
@@ -467,7 +464,6 @@ class JobLogs:
     """
 
     def __init__(self, host: str, zone: tzinfo, report: Callable[[Diagnostic], None]) -> None:
-        """Take the common facts of the events."""
         self._host = f"<{host}>"
         self._zone = zone
         self._report = report

@@ -140,7 +140,6 @@ class OutcomeCounts:
         pool.watchers_of_runs[self.note] = self
 
     def __getitem__(self, job: JobId) -> JobOutcome:
-        """Return the state of a job."""
         return self._courses[job].outcome
 
     def note(self, seen: PoolEvent) -> None:

@@ -286,7 +286,6 @@ class Orphans:
         self.is_due = False
 
     def __contains__(self, job: JobId) -> bool:
-        """Return whether a job is one of the sources or copies."""
         return job in self._context.copies or job in self._sources
 
     def see_source(self, job: JobId, ad: ClassAd | None) -> None:

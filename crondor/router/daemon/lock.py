@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.job_queue.history import Disk
@@ -56,10 +55,7 @@ class RouterLock(AbstractContextManager["RouterLock"]):
         self._path.unlink(missing_ok=True)
         self._lock.close()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the lock."""
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

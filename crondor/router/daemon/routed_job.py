@@ -131,7 +131,6 @@ class RoutedJob:
             self.is_running = self.is_running and status(ad) in RUNNING
 
     def __str__(self) -> str:
-        """Return the job's name in HTCondor's log."""
         parts = [f"src={self.id}"]
         parts += [] if self.copy_id is None else [f"dest={self.copy_id}"]
         parts += [f"route={self.route}"] if self.route else []
@@ -151,7 +150,6 @@ class RoutedCopies:
         self._by_source: dict[str, dict[JobId, ClassAd]] = {}
 
     def __contains__(self, job: JobId) -> bool:
-        """Return whether a job is one of the copies."""
         return job in self._ads
 
     def of(self, source: JobId) -> Mapping[JobId, ClassAd]:

@@ -66,7 +66,6 @@ class SourceQueue:
         self._gates: list[tuple[int, JobId]] = []
 
     def __contains__(self, job: JobId) -> bool:
-        """Return whether a job waits here."""
         return job in self._known
 
     def names(self) -> tuple[str, ...] | None:

@@ -238,7 +238,6 @@ class Matcher(Made):
         self._asked: dict[int, UmbrellaQuestion] = {}
 
     def __repr__(self) -> str:
-        """Return the table, and whose jobs are candidates."""
         return f"Matcher({self.table!r}{'' if self.owner is None else f', owner={self.owner!r}'})"
 
     def _made_of(self) -> tuple[object, ...]:

@@ -265,7 +265,6 @@ class Candidates:
         self._count = 0
 
     def __len__(self) -> int:
-        """Return the number of jobs, candidates or not."""
         return len(self._numbers)
 
     def put(self, job: str, ad: Attributes, context: Context) -> None:

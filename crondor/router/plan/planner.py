@@ -611,7 +611,6 @@ class RoutePlan:
         )
 
     def __iter__(self) -> Iterator[PlannedRun]:
-        """Yield the runs."""
         return Planning(self.jobs, self.table, self.now, self.until, self.options).runs()
 
     def cure(self, run: PlannedRun) -> Cure | None:

@@ -223,7 +223,6 @@ class Made:
             self._noted = {}
 
     def __iter__(self) -> Iterator[Noted]:
-        """Iterate over the recorded files."""
         return iter(list(self._noted.values()))
 
     def find(self, path: str) -> Noted | None:
