@@ -18,6 +18,7 @@ from crondor.editing.reading import EditSettings, LineKind, ReadText, TextKind
 from crondor.lint import CheckReport, Finding, TextEdit, page, select
 from crondor.lint.dags import check_dag
 from crondor.lint.routes import check_routes
+from crondor.lint.subject import CheckEffort
 from crondor.lint.submit import fixed, report_of
 from crondor.submit.edits import line_end
 from crondor.transform import Transform, TransformFacts
@@ -48,7 +49,7 @@ def check_text(text: ReadText) -> CheckedText:
 
 def _submit(text: ReadText) -> CheckedText:
     source, settings = text.source, text.settings
-    report = report_of(text.to_check())
+    report = report_of(replace(text.jobs, effort=CheckEffort()))
     found: Iterable[Finding] = select(report.findings, settings.chosen, settings.ignored)
     kept = tuple(found if settings.new is None else settings.new(found))
     return CheckedText(source, kept, report)

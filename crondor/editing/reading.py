@@ -6,7 +6,7 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from crondor.knowledge.words import CommandType
 from crondor.lint import CheckSettings, Finding
 from crondor.lint.dags import ReadNode
 from crondor.lint.report import NodeText
-from crondor.lint.subject import CheckedFile, CheckEffort, CheckMemory
+from crondor.lint.subject import CheckedFile, CheckMemory
 from crondor.lint.submit import read_file
 from crondor.macro import BLANKS, LineReader, LogicalLine
 from crondor.macro.expand import MacroKind, Scanner
@@ -356,10 +356,6 @@ class ReadText:
     def jobs(self) -> CheckedFile:
         """A submit description for questions: its jobs, or the faults that prevent them."""
         return read_file(self.source, self.settings.check, self.settings.read, self.memory)
-
-    def to_check(self) -> CheckedFile:
-        """Return it for the rules, with its own cost limit."""
-        return replace(self.jobs, effort=CheckEffort())
 
     @cached_property
     def configuration(self) -> Configuration:

@@ -380,10 +380,6 @@ class Mirror:
         """Return the jobs of a cluster."""
         return [JobId(cluster, proc) for proc in self.ads.jobs.get(cluster, ())]
 
-    def proc_count(self, cluster: int) -> int:
-        """Return the number of jobs of a cluster."""
-        return len(self.ads.jobs.get(cluster, ()))
-
     def key(self, ad: str | JobId) -> str:
         """Return the key of an ad in this queue."""
         if isinstance(ad, JobId):

@@ -298,7 +298,7 @@ class Transaction:
     def remove(self, job: JobId) -> None:
         """Remove a job; the last job of a cluster takes the cluster's ads with it. Raises InvalidChange."""
         self.destroy(job)
-        if self._mirror.proc_count(job.cluster) + self._more.get(job.cluster, 0):
+        if len(self._mirror.ads.jobs.get(job.cluster, ())) + self._more.get(job.cluster, 0):
             return
         for key in (cluster_key(job.cluster), str(JobId(job.cluster, _PRIVATE))):
             if key in self:

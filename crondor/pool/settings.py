@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import tzinfo
 from enum import Enum
@@ -340,10 +339,6 @@ class FlowSettings:
     def is_needed(self) -> bool:
         """Return whether a pool must know what each party sees."""
         return self.is_kept or bool(self.faults)
-
-    def with_faults(self, faults: Iterable[LinkFault]) -> FlowSettings:
-        """Return these settings with updates that fail."""
-        return replace(self, faults=tuple(faults))
 
     def with_knob(self, text: str, name: str = "<knob>") -> FlowSettings:
         """Return these settings with one of HTCondor's configuration set: ``NAME = VALUE``. Raises InvalidKnob."""

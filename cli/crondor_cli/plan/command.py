@@ -126,7 +126,7 @@ def command(
         else:
             for plan in plans:
                 say(f"{plan.name}: {summary(plan)}" if len(plans) > 1 else summary(plan))
-    if any(plan.has_drift if fail_on == "drift" else plan.is_different for plan in plans):
+    if any(any(each.drift for each in plan.differences) if fail_on == "drift" else plan.is_different for plan in plans):
         raise click.exceptions.Exit(1)
 
 

@@ -59,11 +59,6 @@ class QueuePlan(NamedTuple):
         """Whether the queue differs from the folder."""
         return any(each.is_different for each in self.differences)
 
-    @property
-    def has_drift(self) -> bool:
-        """Whether somebody changed a job by hand."""
-        return any(each.drift for each in self.differences)
-
 
 def show_plan(plan: QueuePlan, clock: Clock) -> None:
     """Print the differences of a queue, without those that there are none of."""

@@ -86,11 +86,6 @@ class RunRecord:
     owner: str = ""
     said: dict[str, object] = field(default_factory=dict)
 
-    @property
-    def may_be_offered(self) -> bool:
-        """Whether it is free: everyone who was offered it has refused."""
-        return self.state is FetchRunState.REJECTED
-
 
 class Journal:
     """The runs of one folder."""

@@ -214,7 +214,7 @@ class WorkSource:
 
 def _free(dues: Iterable[Due], runs: Mapping[str, RunRecord], slot: ClassAd | None, context: Context) -> list[Due]:
     """Return the free runs that the slot does not refuse, the least rejected first."""
-    free = [due for due in dues if _is_free(runs.get(due.key))]
+    free = [due for due in dues if (run := runs.get(due.key)) is None or run.state is FetchRunState.REJECTED]
     free = [due for due in free if slot is None or not refuses(slot, due.spec.ad, context)]
     return sorted(free, key=lambda due: runs[due.key].rejections if due.key in runs else 0)
 
@@ -231,10 +231,6 @@ def _first_fit(
         elif slot is None or "Requirements" not in job or boolean(job, "Requirements", context, slot):
             return due, job
     return None, None
-
-
-def _is_free(run: RunRecord | None) -> bool:
-    return run is None or run.may_be_offered
 
 
 def _lose(writer: Writer, slot: ClassAd | None, now: int) -> None:

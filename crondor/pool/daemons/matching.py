@@ -415,15 +415,12 @@ class Passes:
     def plan(self, earliest: int = 0) -> None:
         """Schedule a pass for when the crontab bookkeeping has something to do."""
         due, now = self._core.schedd.book.next_due, self._core.timetable.now
-        if due is None or (due == self._planned and due >= now and due >= earliest and self._is_coming):
+        is_coming = self._next is not None and self._next.call is not None
+        if due is None or (due == self._planned and due >= now and due >= earliest and is_coming):
             return
         self._planned = due
         time = max(due, now, earliest)
         self._at(self._first_look(time, self._turns.pass_from(time)))
-
-    @property
-    def _is_coming(self) -> bool:
-        return self._next is not None and self._next.call is not None
 
     def leap_over(self, time: int) -> None:
         """Record that a job is considered at a future time (epoch seconds) without an event.

@@ -83,7 +83,7 @@ class PoolOptions:
             machines=tuple(machine for machine in machines if machine is not None),
             exits=read(Exits.parse, self.exit_code, "--exit-code", Exits()),
             preemption=None if self.preempt is None else read(Preemption.parse, self.preempt, "--preempt", None),
-            flow=flow.with_faults(fault for fault in faults if fault is not None),
+            flow=replace(flow, faults=tuple(fault for fault in faults if fault is not None)),
             skew=self.skew,
             zone=self.zone,
             policy=self.policy,

@@ -88,7 +88,8 @@ class RouteCounts:
         if self._table.route(job.route) is None or (job.is_interrupted and not job.is_success):
             return
         throttle = self.route_state.throttles.get(key, NO_THROTTLE)
-        made = throttle.with_succeeded() if job.is_success else throttle.with_failed()
+        done, lost = throttle.succeeded + job.is_success, throttle.failed + (not job.is_success)
+        made = throttle._replace(succeeded=done, failed=lost)
         before = self.route_state
         self.route_state = RouteState(before.loads, {**before.throttles, key: made}, before.managed, before.turn)
 

@@ -50,14 +50,6 @@ class Throttle(NamedTuple):
         """Return the state after jobs were given to the route, whether or not they arrive."""
         return self._replace(routed=self.routed + count)
 
-    def with_failed(self) -> Throttle:
-        """Return the state after a job failed: it was not submitted, was removed, or met JobFailureTest."""
-        return self._replace(failed=self.failed + 1)
-
-    def with_succeeded(self) -> Throttle:
-        """Return the state after a job succeeded."""
-        return self._replace(succeeded=self.succeeded + 1)
-
     def adjusted(self, now: int, threshold: float, current_jobs: int) -> Throttle:
         """Return the throttle for the next window; within a window, this one unchanged.
 

@@ -507,7 +507,7 @@ class FileDelivery:
             return
         try:
             if self._sandbox is not None:
-                self._sandbox.spool.sweep(self._is_queued)
+                self._sandbox.spool.sweep(lambda job: self._live(job) is not None)
             if self._proxies is not None:
                 self._proxies.sweep(self._needs_proxy)
         except FilesRefused as error:
@@ -600,9 +600,6 @@ class FileDelivery:
 
     def _live(self, job: JobId) -> ClassAd | None:
         return next(iter(self._schedd.jobs(Selection(jobs=(job,)))), None)
-
-    def _is_queued(self, job: JobId) -> bool:
-        return self._live(job) is not None
 
     def _is_over(self, job: JobId) -> bool:
         found = self._live(job)
