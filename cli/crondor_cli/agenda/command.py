@@ -20,7 +20,7 @@ from crondor.spec import Dialect
 from crondor.spreading import Load
 from crondor_cli.agenda.shown import aligned, print_agenda, some
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import check_plot, diff_of, needs_matplotlib, write_source, writes
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.parallel import FileTask, of_files, sharing_options
@@ -245,33 +245,21 @@ that --suggest shows but does not write, 2 wrong usage, or a file that cannot be
 @opts.clock_options
 @opts.reading_options(htcondor=True)
 @opts.interval_option
-@click.option(
-    "--pairs",
-    type=click.IntRange(0, 100_000),
-    default=10,
-    show_default=True,
-    help="How many collisions to list (JSON lists pairs too).",
-)
+@with_default("--pairs", 10, "How many collisions to list (JSON lists pairs too).", click.IntRange(0, 100_000))
 @opts.format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw the agenda as well, to a .svg or .png file (needs matplotlib).")
 @click.option("--suggest", is_flag=True, help="Propose less busy minutes, as a diff.")
 @click.option("--write", is_flag=True, help="With --suggest: change the files.")
 @click.option("--pin", multiple=True, metavar="NAME", help="With --suggest: a file not to change. Repeatable.")
-@click.option(
+@with_default(
     "--run-time",
-    type=click.IntRange(0, 604_800),
-    default=0,
-    show_default=True,
+    0,
+    "With --suggest: the minimum time that a run holds its slot.",
+    click.IntRange(0, 604_800),
     metavar="SECONDS",
-    help="With --suggest: the minimum time that a run holds its slot.",
 )
-@click.option(
-    "--hours",
-    type=click.IntRange(0, 23),
-    default=0,
-    show_default=True,
-    metavar="HOURS",
-    help="With --suggest: also move jobs by up to this many hours.",
+@with_default(
+    "--hours", 0, "With --suggest: also move jobs by up to this many hours.", click.IntRange(0, 23), metavar="HOURS"
 )
 @sharing_options
 @as_request

@@ -11,7 +11,7 @@ from crondor.classad.formats import Format, Order, write_ads
 from crondor.classad.formats.parquet import write_parquet
 from crondor.diagnostics import Diagnostic
 from crondor_cli.kit.ads import ads_in, lenient_option, mode_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import write_texts, written_file
 from crondor_cli.kit.options import output_option
 from crondor_cli.kit.screen import show, usage
@@ -44,12 +44,11 @@ _FORMS = [form.value for form in Format]
 @click.option(
     "--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: detected by the beginning)."
 )
-@click.option(
+@with_default(
     "--order",
-    type=click.Choice([order.value for order in Order]),
-    default=Order.LIBRARY.value,
-    show_default=True,
-    help="The order of attributes: HTCondor's own, by name as its tools print, or as they were read.",
+    Order.LIBRARY.value,
+    "The order of attributes: HTCondor's own, by name as its tools print, or as they were read.",
+    click.Choice([order.value for order in Order]),
 )
 @output_option("Where to write the new ads; - prints them.")
 @lenient_option

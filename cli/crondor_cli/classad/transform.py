@@ -23,7 +23,7 @@ from crondor.transform import TraceStep, TransformFacts, TransformOutcome, trans
 from crondor.transform.compiled import MOST_ADS
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, new_warnings
 from crondor_cli.kit.ads import AdFindings, Report, SharedAds, byte_chunks, lenient_option, mode_of, name_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.configs import load_config
 from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, write_texts
 from crondor_cli.kit.options import Clock, ConfigFiles, clock_options, config_options, include_option, output_option
@@ -68,20 +68,12 @@ _FORMS = [form.value for form in Format]
 )
 @output_option("Where to write the new ads; - prints them.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(_FORMS),
-    default=Format.LONG.value,
-    show_default=True,
-    help="The form of the new ads.",
-)
-@click.option(
+@with_default("--format", Format.LONG.value, "The form of the new ads.", click.Choice(_FORMS), name="format_")
+@with_default(
     "--order",
-    type=click.Choice([order.value for order in Order]),
-    default=Order.NAME.value,
-    show_default=True,
-    help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
+    Order.NAME.value,
+    "The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
+    click.Choice([order.value for order in Order]),
 )
 @click.option("--diff", is_flag=True, help="Print the changes of each ad instead of the ad.")
 @click.option("--trace", is_flag=True, help="Print the effect of each line of the rules on stderr.")
@@ -89,14 +81,9 @@ _FORMS = [form.value for form in Format]
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
 @click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="The seed of $RANDOM_CHOICE().")
-@click.option(
-    "--max-ads",
-    type=click.IntRange(1),
-    metavar="N",
-    default=MOST_ADS,
-    show_default=True,
-    help="The most ads that a TRANSFORM may make of each ad.",
+@with_default("--seed", 0, "The seed of $RANDOM_CHOICE().", int, metavar="N")
+@with_default(
+    "--max-ads", MOST_ADS, "The most ads that a TRANSFORM may make of each ad.", click.IntRange(1), metavar="N"
 )
 @include_option
 @clock_options

@@ -10,7 +10,7 @@ from crondor.zones import Policy
 from crondor_cli.compile.dag import DagRequest, schedule_dag
 from crondor_cli.compile.show import Asked, print_compiled, print_refusal, write_file
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.options import Clock, Surroundings, asked_interval, complete_zone
 from crondor_cli.kit.screen import usage
 
@@ -38,12 +38,11 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--write", "write", metavar="FILE", help="Compile the schedule line of a submit file into the file.")
 @click.option("--dag", "dag", metavar="FILE", help="Run this DAG at the times; --write names the new submit file.")
-@click.option(
+@with_default(
     "--rescue",
-    type=click.Choice(["fresh", "continue"]),
-    default="fresh",
-    show_default=True,
-    help="With --dag: after a failed run, start a new one or continue it with its rescue DAG.",
+    "fresh",
+    "With --dag: after a failed run, start a new one or continue it with its rescue DAG.",
+    click.Choice(["fresh", "continue"]),
 )
 @click.option("--overlap", is_flag=True, help="With --dag: start a run even if the one before is still in the queue.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="Days, holidays or a file to exclude.")
@@ -72,7 +71,7 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
     is_flag=True,
     help="Accept the nearest schedule that HTCondor can express, and list the differences.",
 )
-@click.option("-n", "--count", type=click.IntRange(0, 1000), default=5, show_default=True, help="Runs to show.")
+@with_default("-n", 5, "Runs to show.", click.IntRange(0, 1000), name="--count")
 @opts.policy_option()
 @opts.include_option
 @opts.clock_options

@@ -15,7 +15,7 @@ from crondor.knowledge.kinds import FileKind
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import file_problem, read_source, write_file
 from crondor_cli.kit.options import Clock, asked_interval, refuse_existing
 from crondor_cli.kit.progress import PROGRESS
@@ -48,13 +48,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
     default=None,
     help="Whether a user's name follows the schedule (default: only in etc/crontab and in cron.d/).",
 )
-@click.option(
-    "--universe",
-    type=click.Choice(["local", "vanilla"], case_sensitive=False),
-    default="local",
-    show_default=True,
-    help="Where the jobs run.",
-)
+@with_default("--universe", "local", "Where the jobs run.", click.Choice(["local", "vanilla"], case_sensitive=False))
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
 @click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
 @opts.interval_option

@@ -22,7 +22,7 @@ from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.schedules import ScheduleRequest, asked_data, known_text, schedule_text_option
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns, show, usage
@@ -64,7 +64,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.command("diff", cls=Command, example="crondor diff '0 6 * * 1' '0 6 * * 1-5'", epilog=EPILOG)
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @schedule_text_option
-@click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
+@with_default("-n", 5, "Times to show.", click.IntRange(1, 100_000), name="--count")
 @opts.until_option("Look for differences", "2200; with the real schedd: a year on")
 @opts.file_options
 @opts.clock_options

@@ -24,7 +24,7 @@ from crondor.hooks.runner import RunningHook, wait
 from crondor.job.attributes import printed, string
 from crondor_cli.hook.run import ad_lines
 from crondor_cli.kit.ads import chunks, name_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.configs import knobs_of
 from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say, show
@@ -122,7 +122,7 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
     help="The daemon whose jobs run (default: startd, schedd).",
 )
 @click.option("--benchmarks", is_flag=True, help="Run the benchmarks, too: RunBenchmarks becomes true once.")
-@click.option("--slots", metavar="N", type=click.IntRange(1, 1000), default=1, show_default=True, help="Slots to fill.")
+@with_default("--slots", 1, "Slots to fill.", click.IntRange(1, 1000), metavar="N")
 @click.option("--slot-ads", metavar="FILE", help="The ads of the slots, from condor_status -long.")
 @click.option("--once", is_flag=True, help="End when each job has run once.")
 @click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")

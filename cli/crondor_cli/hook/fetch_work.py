@@ -20,7 +20,7 @@ from crondor.rights.trust import current_user, user_name
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.options import Clock, clock_options, policy_option
 from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, say, show, show_error
@@ -64,9 +64,7 @@ _DASHES = "-----"
 @click.command("fetch-work", cls=Command, example="crondor hook fetch-work --specs . --state s --list", epilog=EPILOG)
 @click.argument("answer", required=False, metavar="[ANSWER]")
 @click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
-@click.option(
-    "--as", "as_", type=HookChoice(_HOOKS), default="FETCH_WORK", show_default=True, help="The hook that is called."
-)
+@with_default("--as", "FETCH_WORK", "The hook that is called.", HookChoice(_HOOKS), name="as_")
 @click.option(
     "--state", metavar="DIR", help="The folder of the journal (default: crondor/fetch in the user's state folder)."
 )

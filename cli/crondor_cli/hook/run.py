@@ -35,7 +35,7 @@ from crondor.hooks.kinds import (
 from crondor.hooks.runner import PATH_FAULTS, HookCall, HookLimits, HookRun, HookRunner, wait
 from crondor.job.attributes import boolean, string
 from crondor_cli.kit.ads import ad_of, lenient_option, mode_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import format_option
 from crondor_cli.kit.screen import say, show
@@ -221,24 +221,12 @@ class Given(NamedTuple):
 @click.option("--job", metavar="FILE", help="The job's ad; for the router's hooks, the source's.")
 @click.option("--copy", metavar="FILE", help="The ad of the routed copy.")
 @click.option("--slot", metavar="FILE", help="The slot's ad.")
-@click.option("--route", metavar="NAME", default="Route", show_default=True, help="The route, for TRANSLATE_JOB.")
-@click.option("--universe", metavar="N", type=int, default=9, show_default=True, help="The route's universe.")
+@with_default("--route", "Route", "The route, for TRANSLATE_JOB.", metavar="NAME")
+@with_default("--universe", 9, "The route's universe.", int, metavar="N")
 @click.option("--grid-resource", metavar="TEXT", help="The route's GridResource.")
-@click.option(
-    "--answer",
-    type=click.Choice(["accept", "reject"]),
-    default="accept",
-    show_default=True,
-    help="The answer, for REPLY_FETCH.",
-)
-@click.option("--claim", metavar="ID", default="<claim>", show_default=True, help="The slot's ClaimId.")
-@click.option(
-    "--reason",
-    type=click.Choice(EXIT_REASONS),
-    default="exit",
-    show_default=True,
-    help="The reason, for the starter's JOB_EXIT.",
-)
+@with_default("--answer", "accept", "The answer, for REPLY_FETCH.", click.Choice(["accept", "reject"]))
+@with_default("--claim", "<claim>", "The slot's ClaimId.", metavar="ID")
+@with_default("--reason", "exit", "The reason, for the starter's JOB_EXIT.", click.Choice(EXIT_REASONS))
 @click.option("--arg", "arguments", metavar="TEXT", multiple=True, help="An argument, for the prepare hooks.")
 @click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable to add to HTCondor's.")
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")

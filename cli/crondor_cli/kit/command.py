@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 import click
 
@@ -50,6 +50,9 @@ RENAMED: Final = {
 """Commands of earlier versions, with their new names."""
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
 class CommandMissing(click.UsageError):
     """A group was called without a command: the error is its help, on stderr."""
 
@@ -79,6 +82,14 @@ def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageErr
         return error
     *others, last = map(str, kind.choices)
     return click.UsageError(f"Missing option '{error.param.opts[0]}': {', '.join(others)} or {last}", ctx)
+
+
+def with_default(
+    option: str, default: object, text: str, kind: object = None, *, metavar: str | None = None, name: str | None = None
+) -> Callable[[_Function], _Function]:
+    """Add an option whose help shows its default; ``name`` is that of the parameter if it has another."""
+    names = (option,) if name is None else (option, name)
+    return click.option(*names, type=kind, default=default, show_default=True, metavar=metavar, help=text)
 
 
 def need_processes(name: str) -> None:

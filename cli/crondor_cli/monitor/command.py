@@ -25,7 +25,7 @@ from crondor.monitor.watched import PATIENCE, Questions, Row, Wanted, WatchedQue
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import file_problem, write_file
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.queues import job_arguments, selection_of
@@ -165,14 +165,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     help="With --once: verdicts that make the exit status 1.",
 )
 @opts.from_option("Judge due times", "begin", "the last one of each job")
-@click.option(
-    "--grace",
-    type=click.IntRange(0, 86400),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds after which a start counts as late.",
-)
+@with_default("--grace", 60, "Seconds after which a start counts as late.", click.IntRange(0, 86400), metavar="SECONDS")
 @click.option(
     "--poll",
     type=click.FloatRange(1, 3600),

@@ -23,7 +23,7 @@ from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import NotOffered, Refused, Schedd, ScheddError
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import FirstFaults, ads_in, context_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, live_of, opened, without_owner
@@ -105,12 +105,11 @@ def _folder_options(function: Callable[..., None]) -> Callable[..., None]:
 @_folder_options
 @opts.several_sources
 @click.option("--owner", metavar="USER", help="Compare with the jobs of this user (default: this account).")
-@click.option(
+@with_default(
     "--fail-on",
-    type=click.Choice(["difference", "drift"]),
-    default="difference",
-    show_default=True,
-    help="Exit with 1 for any difference, or only for what somebody did by hand.",
+    "difference",
+    "Exit with 1 for any difference, or only for what somebody did by hand.",
+    click.Choice(["difference", "drift"]),
 )
 def command(
     request: FolderRequest, queues: tuple[QueueOptions, ...], clock: Clock, running: bool, fail_on: str, format_: str

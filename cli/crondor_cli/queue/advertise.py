@@ -15,7 +15,7 @@ from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import context_of
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.options import Clock, QueueOptions, Surroundings
 from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
 from crondor_cli.kit.schedules import ScheduleRequest
@@ -49,7 +49,7 @@ _MOST_JOBS = 1000  # per submit file
 @click.command("advertise", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @opts.submit_files("A submit file, like FILES, instead of a queue.")
 @opts.constraint_option
-@click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
+@with_default("-n", 10, "Starts to list.", click.IntRange(0, _MOST), name="--count")
 @opts.source_options
 @opts.file_options
 @opts.clock_options

@@ -52,7 +52,7 @@ from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
 from crondor.schedd.protocol import Schedd, Selection
 from crondor.schedd.reading import QueueLogSchedd, job_id
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command, need_processes
+from crondor_cli.kit.command import Command, need_processes, with_default
 from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, UsageProblem
 from crondor_cli.kit.queues import complete_job, embedded_of, opened, selection_of, unknown_job
@@ -207,13 +207,7 @@ _STAYS = "the routing table is unchanged"
     metavar="PROGRAM",
     help="Make tokens with this program: a request as JSON on its input, the token on its output.",
 )
-@click.option(
-    "--log-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the actions.",
-)
+@with_default("--log-format", "text", "How to print the actions.", click.Choice(["text", "json"]))
 @opts.clock_options
 def command(
     config: ConfigFiles,

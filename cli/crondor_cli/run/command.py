@@ -26,7 +26,7 @@ from crondor.schedd.embedded import LOG, no_queue
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command, need_processes
+from crondor_cli.kit.command import Command, need_processes, with_default
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, complete_zone
 from crondor_cli.kit.queues import is_there
@@ -66,7 +66,7 @@ _FOLDER = ".crondor"
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE next to the first FILE).")
 @click.option("--once", is_flag=True, help="Only the next run of each job.")
 @click.option("--until", metavar="TIME", help="Start runs until this time, inclusive, or for a length such as 2h.")
-@click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
+@with_default("--dialect", "manual", "How cron fields are read.", _DIALECTS)
 @click.option(
     "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
 )

@@ -16,7 +16,7 @@ from crondor.pool.daemons.flow import Listener
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, with_default
 from crondor_cli.kit.files import check_plot, writes
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, check_target, interval_of, is_typed
 from crondor_cli.kit.parallel import sharing_options
@@ -180,18 +180,10 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @opts.interval_option
 @opts.pool_config_options
 @opts.target_option
-@click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
-@click.option(
-    "--match-delay",
-    default="0-60",
-    show_default=True,
-    metavar="LENGTH",
-    help="How long a job that may be matched waits for the negotiator.",
-)
-@click.option(
-    "--transfer", default="1", show_default=True, metavar="LENGTH", help="How long the transfer of files takes."
-)
-@click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Slots, one job each.")
+@with_default("--run-time", "60", "How long a program runs.", metavar="LENGTH")
+@with_default("--match-delay", "0-60", "How long a job that may be matched waits for the negotiator.", metavar="LENGTH")
+@with_default("--transfer", "1", "How long the transfer of files takes.", metavar="LENGTH")
+@with_default("--slots", 1, "Slots, one job each.", click.IntRange(1, 1_000_000))
 @click.option(
     "--machine",
     "machines",
@@ -199,9 +191,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     metavar="cpus=N,memory=SIZE",
     help="A partitionable machine, instead of --slots; also disk=SIZE and count=N. Repeatable.",
 )
-@click.option(
-    "--exit-code", default="0", show_default=True, metavar="CODES", help="How programs end: 1, sig9, 0:95,1:4,sig9:1."
-)
+@with_default("--exit-code", "0", "How programs end: 1, sig9, 0:95,1:4,sig9:1.", metavar="CODES")
 @click.option("--preempt", metavar="[N%@]LENGTH", help="Preempt the job this long after its match, in N % of runs.")
 @click.option(
     "--fail",
@@ -217,13 +207,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     metavar="NAME=VALUE",
     help="A knob of the daemons, such as SHADOW_QUEUE_UPDATE_INTERVAL=60.",
 )
-@click.option(
-    "--skew",
-    type=click.IntRange(-86_400, 86_400),
-    default=0,
-    show_default=True,
-    help="Seconds that the execute machine's clock is ahead.",
-)
+@with_default("--skew", 0, "Seconds that the execute machine's clock is ahead.", click.IntRange(-86_400, 86_400))
 @click.option(
     "--routes", multiple=True, metavar="FILE", help="The configuration of a job router, which sends jobs to sites."
 )
