@@ -36,6 +36,7 @@ COMMANDS = {
     "classad": ("crondor_cli.groups:classad", "Evaluate, rewrite, transform and match ClassAds."),
     "config": ("crondor_cli.groups:config", "Show settings, check the installation, print JSON Schemas."),
     "lsp": ("crondor_cli.lsp.command", "Run a language server: findings and help while you write."),
+    "mcp": ("crondor_cli.mcp.command", "Serve read-only tools to language models."),
 }
 UNLISTED = {"help": ("crondor_cli.help", "Show what a command does and takes, as its --help.")}
 

@@ -48,6 +48,7 @@ else:  # Python 3.11 and later have it in typing
             return Annotated[type_, cls]
 
 
+RESULT = "result"  # the key of an array in an object
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 _AD = {
@@ -245,12 +246,29 @@ def results() -> Mapping[str, Result]:
 
 def schema(name: str) -> dict[str, Any]:
     """Return a self-contained JSON Schema (draft 2020-12). Raises KeyError for an unknown name."""
+    return _document(results()[name].type, results()[name].title)
+
+
+def usual_schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a command's usual document, the first of its types.
+
+    It is that of an object: an array is its ``result``. Raises KeyError for an unknown name.
+    """
     result = results()[name]
+    usual = get_args(result.type)[0] if get_origin(result.type) in {Union, UnionType} else result.type
+    found = _document(usual, result.title)
+    if found.get("type") != "array":
+        return found
+    array = {key: found.pop(key) for key in ("type", "items")}
+    return {**found, "type": "object", "properties": {RESULT: array}, "required": [RESULT]}
+
+
+def _document(type_: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a type, as typing has it
     needed: dict[str, Any] = {}
-    document = _part(result.type, needed)
+    document = _part(type_, needed)
     if set(document) == {"$ref"} and document["$ref"] not in str(needed):  # it is the document itself
-        document = needed.pop(_name(result.type))
-    return {"$schema": DIALECT, "title": result.title, **document, "$defs": needed}
+        document = needed.pop(_name(type_))
+    return {"$schema": DIALECT, "title": title, **document, "$defs": needed}
 
 
 def shared() -> dict[str, Any]:

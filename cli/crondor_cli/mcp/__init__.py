@@ -1,0 +1,1 @@
+"""`crondor mcp`: tools for language models."""
