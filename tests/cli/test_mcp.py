@@ -28,7 +28,7 @@ CALLS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("next", {"submit": GOOD, "count": 2}, ("next", "-n", "2", "-")),
     ("next", {"crontab": "0 6 * * 1", "count": 2}, ("next", "--crontab", "0 6 * * 1", "-n", "2")),
     ("next", {"schedule": "weekdays at 09:00"}, ("next", "--schedule", "weekdays at 09:00")),
-    ("explain", {"crontab": "30 2 * * *", "at": "2026-12-02 02:31"}, ("explain", "--crontab", "30 2 * * *", "--at", "2026-12-02 02:31")),
+    ("explain", {"crontab": "30 2 * * *", "at": NOW}, ("explain", "--crontab", "30 2 * * *", "--at", NOW)),
     ("compile", {"schedule": "last Friday of the month at 18:00"}, ("compile", "last Friday of the month at 18:00")),
     ("preview", {"submit": GOOD}, ("preview", "-")),
     ("simulate", {"crontab": "0 * * * *", "days": 2}, ("simulate", "--crontab", "0 * * * *", "--days", "2")),
@@ -41,12 +41,12 @@ NOT_SUBMT = "check has no argument 'submt': did you mean submit?\ncheck needs su
 Talk = Callable[[ClientSession], Coroutine[Any, Any, None]]
 
 
-def talk(folder: Path, talked: Talk, **variables: str) -> None:
+def talk(folder: Path, talked: Talk, secret: str = "") -> None:
     """Start a server for a folder, and let a client talk to it."""
 
     async def run() -> None:
         program = StdioServerParameters(
-            command=PROGRAM[0], args=[*PROGRAM[1:], "mcp", str(folder)], env=environment(**variables)
+            command=PROGRAM[0], args=[*PROGRAM[1:], "mcp", str(folder)], env=environment(SECRET=secret)
         )
         async with stdio_client(program) as streams, ClientSession(*streams) as session:
             await session.initialize()
@@ -122,13 +122,13 @@ def test_no_other_file_and_no_secret_is_read(tmp_path: Path) -> None:
             ("preview", {"submit_file": "include.sub"}),
             ("preview", {"submit_file": "command.sub"}),
             ("next", {"schedule": f"weekdays at 09:00 except {outside}"}),
-            ("preview", {"submit": f"arguments = $ENV(TOKEN)\n{GOOD}"}),
+            ("preview", {"submit": f"arguments = $ENV(SECRET)\n{GOOD}"}),
             ("compile", {"schedule": f"--write={folder}/new.sub"}),
         ]
         for name, arguments in calls:
             assert "hush" not in text_of(await session.call_tool(name, arguments))
 
-    talk(folder, talked, TOKEN="hush")
+    talk(folder, talked, "hush")
     assert sorted(each.name for each in folder.iterdir()) == ["command.sub", "include.sub", "link"]
 
 

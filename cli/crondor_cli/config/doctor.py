@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crondor_cli.config import results
 
 _REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
-_USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor")
+_USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "mcp", "monitor")
 
 
 def _result(connection: Connection | None, clock: Clock, findings: list[Diagnostic]) -> results.DoctorResult:

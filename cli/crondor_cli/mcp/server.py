@@ -57,8 +57,17 @@ _INSTRUCTIONS: Final = (
 
 def serve(folder: str) -> None:
     """Serve on standard input and output until the client disconnects."""
-    with suppress(BrokenPipeError, KeyboardInterrupt):
+    try:
         anyio.run(_serve, folder)
+    except Exception as error:
+        if not _is_closed_pipe(error):
+            raise
+
+
+def _is_closed_pipe(error: BaseException) -> bool:
+    """Return whether the client has left; the SDK raises it in groups."""
+    inner = getattr(error, "exceptions", ())
+    return isinstance(error, BrokenPipeError) or (bool(inner) and all(map(_is_closed_pipe, inner)))
 
 
 async def _serve(folder: str) -> None:
@@ -112,8 +121,7 @@ async def _called(name: str, arguments: Mapping[str, Any], folder: str) -> types
         for path, text in call.files.items():
             await anyio.Path(path).write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
         try:
-            with anyio.fail_after(SECONDS):
-                out, err = await _run(call, folder)
+            out, err = await _run(call, folder)
         except TimeoutError:
             return _failed(f"{name} was ended after {SECONDS} s: ask for less, such as fewer days, runs or jobs")
         out, err = (each.replace(f"{others}{os.sep}".encode(), b"") for each in (out, err))
@@ -135,7 +143,7 @@ def _failed(message: str) -> types.CallToolResult:
 
 
 async def _run(call: Call, folder: str) -> tuple[bytes, bytes]:
-    """Run a command; return what it prints and its errors. A cancelled call ends it."""
+    """Run a command; return what it prints and its errors. A cancelled call ends it. Raises TimeoutError."""
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     kept = {name: text for name, text in os.environ.items() if name.startswith("CRONDOR_")}
     env = {**variables, **kept, "CRONDOR_JOBS": "1", "CRONDOR_COLOR": "never", "COLUMNS": "120", "PYTHONUTF8": "1"}
@@ -161,11 +169,16 @@ async def _run(call: Call, folder: str) -> tuple[bytes, bytes]:
 
     async with process:
         _limit(process.pid)
-        async with anyio.create_task_group() as group:
-            group.start_soon(feed)
-            group.start_soon(drain, "out", process.stdout)
-            group.start_soon(drain, "err", process.stderr)
-        await process.wait()
+        try:
+            with anyio.fail_after(SECONDS):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(feed)
+                    group.start_soon(drain, "out", process.stdout)
+                    group.start_soon(drain, "err", process.stderr)
+                await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
     return parts["out"], parts["err"]
 
 
