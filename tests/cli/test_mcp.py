@@ -109,6 +109,7 @@ def test_no_other_file_and_no_secret_is_read(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "link").symlink_to(outside)
     (folder / "include.sub").write_text(f"include : {outside}\ninclude : link\n{GOOD}")
+    (folder / "json.py").write_text(f"open({str(folder / 'ran')!r}, 'w')\n")
     (folder / "command.sub").write_text(f"include command : touch {folder}/ran\n{GOOD}")
 
     async def talked(session: ClientSession) -> None:
@@ -129,7 +130,7 @@ def test_no_other_file_and_no_secret_is_read(tmp_path: Path) -> None:
             assert "hush" not in text_of(await session.call_tool(name, arguments))
 
     talk(folder, talked, "hush")
-    assert sorted(each.name for each in folder.iterdir()) == ["command.sub", "include.sub", "link"]
+    assert sorted(each.name for each in folder.iterdir()) == ["command.sub", "include.sub", "json.py", "link"]
 
 
 @pytest.mark.parametrize(

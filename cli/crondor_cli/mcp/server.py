@@ -47,6 +47,12 @@ _VARIABLES: Final = (
 """What commands see of the environment: $ENV() in a text must not read the others."""
 
 _USAGE: Final = re.compile(r"\AUsage: .*\nTry .*\n\n")
+_PROGRAM: Final = """\
+import sys
+sys.path = [each for each in sys.path if each]  # not the current folder, whose files are data
+from crondor_cli.main import script
+script()
+"""
 _INSTRUCTIONS: Final = (
     "crondor knows HTCondor: when crontab and deferred jobs run, what is wrong with submit files, DAGs and job router "
     "configurations, and how ClassAds are evaluated. Texts are read as HTCondor 25.14 reads them; nothing is submitted "
@@ -147,7 +153,7 @@ async def _run(call: Call, folder: str) -> tuple[bytes, bytes]:
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     kept = {name: text for name, text in os.environ.items() if name.startswith("CRONDOR_")}
     env = {**variables, **kept, "CRONDOR_JOBS": "1", "CRONDOR_COLOR": "never", "COLUMNS": "120", "PYTHONUTF8": "1"}
-    line = [sys.executable, "-m", "crondor", *call.arguments]
+    line = [sys.executable, "-c", _PROGRAM, *call.arguments]
     process = await anyio.open_process(line, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=folder, env=env)
     parts: dict[str, bytes] = {}
 
