@@ -443,7 +443,7 @@ def read_holidays(span: Span, context: Context) -> DayTerm | None:
         return None
     subdivision = next((each for each in known if each.upper() == subdivision.upper()), "")
     label = f"{PREFIX}{country}{f'-{subdivision}' if subdivision else ''}"
-    days, last = _calendar(country, subdivision)
+    days, last = _calendar(package, country, subdivision)
     words = f"on public holidays of {names[country]}{f' ({subdivision})' if subdivision else ''}"
     reason = f"the calendar {label} is known until {last}-12-31"
     return DayTerm(days, words, context.zone, until=_end_of(last, context.zone), until_reason=reason)
@@ -460,10 +460,8 @@ def _end_of(year: int, zone: Zone) -> int:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _calendar(country: str, subdivision: str) -> tuple[Callable[[int], int], int]:
+def _calendar(package: ModuleType, country: str, subdivision: str) -> tuple[Callable[[int], int], int]:
     """Return the holidays of a year, and the last year for which they are known and not estimated."""
-    import holidays as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - the same
-
     years: dict[int, int] = {}
 
     def made(year: int) -> _Calendar | None:

@@ -248,11 +248,12 @@ def test_a_client_that_goes_away_ends_the_server() -> None:
 
 
 def test_without_pygls_it_says_what_to_install() -> None:
-    """And exits with 2."""
+    """And exits with 2, as the other server does."""
     import sys  # noqa: PLC0415 - its modules are changed
     from unittest.mock import patch  # noqa: PLC0415 - the same
 
-    with patch.dict(sys.modules, {"pygls": None}):
-        result = crondor("lsp")
-    assert result.status == 2
-    assert "pip install '.[lsp]'" in result.err
+    with patch.dict(sys.modules, {"pygls": None, "mcp": None}):
+        results = {name: crondor(name) for name in ("lsp", "mcp")}
+    for name, result in results.items():
+        assert result.status == 2
+        assert f"pip install '.[{name}]'" in result.err

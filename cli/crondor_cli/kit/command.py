@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import IO, Any, Final, TypeVar
 
 import click
@@ -96,6 +97,13 @@ def need_processes(name: str) -> None:
     """Raise UsageError on Windows for a command that forks, or acts as other users."""
     if not hasattr(os, "fork"):
         raise usage(f"crondor {name} needs a system with Linux-like processes")
+
+
+def need_package(name: str, package: str) -> None:
+    """Raise UsageError for a command whose package, in the extra of the command's name, is not installed."""
+    if find_spec(package) is None:
+        message = f"crondor {name} needs {package}, which is not installed"
+        raise usage(f"{message}: pip install '.[{name}]' in a clone of crondor")
 
 
 INTERRUPTED = 130

@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, need_package
 from crondor_cli.kit.files import standard_input
 from crondor_cli.kit.options import clock_of, is_typed, now_options
-from crondor_cli.kit.screen import usage
 from crondor_cli.kit.settings import HINTS
 
 EXAMPLE = """\
@@ -43,11 +42,7 @@ def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
     For submit files, configurations, transform rules, ClassAds and crontabs.
     """
     _ = stdio
-    try:
-        import pygls  # noqa: F401, PLC0415 - optional
-    except ImportError:
-        message = "crondor lsp needs pygls, which is not installed: pip install '.[lsp]' in a clone of crondor"
-        raise usage(message) from None
+    need_package("lsp", "pygls")
     from crondor_cli.lsp.server import GivenOptions, serve  # noqa: PLC0415 - needs pygls
 
     clock_of(now, tz)  # report invalid options before serving

@@ -6,8 +6,7 @@ import os
 
 import click
 
-from crondor_cli.kit.command import Command
-from crondor_cli.kit.screen import usage
+from crondor_cli.kit.command import Command, need_package
 
 EXAMPLE = """\
 printf '' | crondor mcp"""
@@ -35,13 +34,7 @@ def command(folder: str) -> None:
 
     FOLDER is the folder whose files the tools may read (default: this one).
     """
-    try:
-        import mcp  # noqa: F401, PLC0415 - optional
-    except ImportError:
-        message = (
-            "crondor mcp needs the package mcp, which is not installed: pip install '.[mcp]' in a clone of crondor"
-        )
-        raise usage(message) from None
+    need_package("mcp", "mcp")
     from crondor_cli.mcp.server import serve  # noqa: PLC0415 - needs mcp
 
     serve(folder)
