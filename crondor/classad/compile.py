@@ -9,7 +9,7 @@ from typing import Final
 from crondor.classad import operators, shapes
 from crondor.classad import text as texts
 from crondor.classad.functions import CallArguments, find_function
-from crondor.classad.operators import conjunction, disjunction, operation
+from crondor.classad.operators import joined, operation
 from crondor.classad.parser import parse_expression
 from crondor.classad.scope import (
     BEYOND,
@@ -374,8 +374,7 @@ def _logical(node: Binary, offset: int, *, counting: bool) -> Run:
         return _fail
     runs = [compile_node(part, offset + at + 1, counting=counting) for at, part in enumerate(parts)]
     runs.append(compile_node(inner, offset + count, counting=counting))
-    make = conjunction if node.op == "&&" else disjunction
-    run = make(tuple(reversed(runs)))
+    run = joined(tuple(reversed(runs)), ends=node.op == "||")
     return _counted(run, offset + count - 1) if counting else run
 
 

@@ -184,52 +184,32 @@ _BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
 
 
 # HTCondor: Operation::doLogical, Operation::shortCircuit.
-def conjunction(parts: tuple[Run, ...]) -> Run:
-    """Return a closure for ``a && b && ...``: false and error end it, undefined continues."""
+def joined(parts: tuple[Run, ...], *, ends: bool) -> Run:
+    """Return a closure for ``a && b && ...``, which false ends, or for ``a || b || ...``, which true ends.
 
-    def both(state: EvaluationState) -> Value:
+    An error ends both; undefined continues.
+    """
+    continues = not ends
+
+    def decided(state: EvaluationState) -> Value:
         known = True
         for part in parts:
             value = part(state)
-            if value is True:
+            if value is continues:
                 continue
-            if value is False:
-                return False
+            if value is ends:
+                return ends
             if value is UNDEFINED:
                 known = False
                 continue
             fact = truth(value)
             if fact is None:
                 return _wrong(state, value, part, parts)
-            if not fact:
-                return False
-        return True if known else UNDEFINED
+            if fact is ends:
+                return ends
+        return continues if known else UNDEFINED
 
-    return both
-
-
-def disjunction(parts: tuple[Run, ...]) -> Run:
-    """Return a closure for ``a || b || ...``: true and error end it, undefined continues."""
-
-    def either(state: EvaluationState) -> Value:
-        known = True
-        for part in parts:
-            value = part(state)
-            if value is False:
-                continue
-            if value is True:
-                return True
-            if value is UNDEFINED:
-                known = False
-                continue
-            fact = truth(value)
-            if fact is None:
-                return _wrong(state, value, part, parts)
-            if fact:
-                return True
-        return False if known else UNDEFINED
-
-    return either
+    return decided
 
 
 def _wrong(state: EvaluationState, value: Value, part: Run, parts: tuple[Run, ...]) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, Protocol
 from zoneinfo import available_timezones
@@ -286,29 +287,20 @@ def edge_of(wall: int, zone: Zone, policy: Policy, *, is_end: bool = False) -> i
     return zone.at(instant).start - 60 * is_end if is_skipped(wall, zone) else instant
 
 
+@dataclass(frozen=True, eq=False)
 class DayTerm:
     """Local days of a zone, year by year; their whole time, or some times on them, are a schedule.
 
-    ``has_midnight``: without a time 00:00 is meant, as with `every Monday`; for dates that is unclear.
+    ``of_year`` returns exactly the matching days as a bit set (1 January is bit 0). ``has_midnight``: without a time
+    00:00 is meant, as with `every Monday`; for dates that is unclear.
     """
 
-    def __init__(
-        self,
-        days: Callable[[int], int],
-        words: str,
-        zone: Zone,
-        *,
-        has_midnight: bool = False,
-        until: int | None = None,
-        until_reason: str = "",
-    ) -> None:
-        """Take the days of a year as a bit set (1 January is bit 0), exactly the matching ones."""
-        self.of_year = days
-        self.words = words
-        self.zone = zone
-        self.has_midnight = has_midnight
-        self.until = until
-        self.until_reason = until_reason
+    of_year: Callable[[int], int]
+    words: str
+    zone: Zone
+    has_midnight: bool = False
+    until: int | None = None
+    until_reason: str = ""
 
     def whole(self) -> DaySet:
         """Return every minute of the days, at their actual length."""

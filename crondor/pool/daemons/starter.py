@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
 from crondor.classad import Context
@@ -246,25 +247,19 @@ _MISSED: Final = Hold(MISSED_REASON, MISSED_DEFERRED_EXECUTION_TIME, None)
 LOST_REPORT: Final = "the shadow could not tell the schedd how the job ended"
 
 
+@dataclass(eq=False)
 class Starter:
-    """The starters of a pool and of the schedd's own machine; all times are epoch seconds of the schedd's clock."""
+    """The starters of a pool and of the schedd's own machine; all times are epoch seconds of the schedd's clock.
 
-    def __init__(
-        self,
-        core: Core,
-        hold: Callable[[PoolJob, Hold], None],
-        vacate: Callable[[PoolJob], None],
-        exited: Callable[[PoolJob, Ruling], None],
-        freed: Callable[[Claim], None],
-        programs: Programs,
-    ) -> None:
-        """Take the functions that hold jobs, make them idle, apply exit policies and take slots back; and programs."""
-        self._core = core
-        self.programs = programs
-        self._hold = hold
-        self._vacate = vacate
-        self._exited = exited
-        self._freed = freed
+    The functions hold jobs, make them idle, apply exit policies and take slots back.
+    """
+
+    _core: Core
+    _hold: Callable[[PoolJob, Hold], None]
+    _vacate: Callable[[PoolJob], None]
+    _exited: Callable[[PoolJob, Ruling], None]
+    _freed: Callable[[Claim], None]
+    programs: Programs
 
     def begin(self, job: PoolJob, run: JobRun) -> None:
         """Send the files of a matched job."""
