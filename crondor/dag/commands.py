@@ -11,42 +11,11 @@ from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 from crondor.diagnostics import Source, Span, shortened
+from crondor.knowledge.words import columns, lines
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.submit.facts import Variable
 
-SYNTAX: Final[Mapping[str, str]] = {
-    "JOB": "JOB <name> <submit file> [DIR <folder>] [NOOP] [DONE]",
-    "FINAL": "FINAL <name> <submit file> [DIR <folder>] [NOOP]",
-    "PROVISIONER": "PROVISIONER <name> <submit file> [DIR <folder>]",
-    "SERVICE": "SERVICE <name> <submit file> [DIR <folder>]",
-    "SUBDAG": "SUBDAG EXTERNAL <name> <DAG file> [DIR <folder>] [NOOP] [DONE]",
-    "SPLICE": "SPLICE <name> <DAG file> [DIR <folder>]",
-    "INCLUDE": "INCLUDE <DAG file>",
-    "SUBMIT_DESCRIPTION": "SUBMIT-DESCRIPTION <name> {, the lines, and } on its own line",
-    "CATEGORY": "CATEGORY <node> <category>",
-    "PARENT": "PARENT <nodes> CHILD <nodes>",
-    "WEAK": "WEAK PARENT <nodes> CHILD <nodes>",
-    "SCRIPT": "SCRIPT [DEFER <status> <seconds>] [DEBUG <file> STDOUT|STDERR|ALL] PRE|POST|HOLD <node> <program>",
-    "RETRY": "RETRY <node> <number> [UNLESS-EXIT <code>]",
-    "ABORT_DAG_ON": "ABORT-DAG-ON <node> <exit code> [RETURN <code>]",
-    "VARS": 'VARS <node> [PREPEND|APPEND] name="value" ...',
-    "PRIORITY": "PRIORITY <node> <number>",
-    "PRE_SKIP": "PRE_SKIP <node> <exit code>",
-    "TOLERANCE": "TOLERANCE <node> <number>[%] [FAIL-FAST|WAIT]",
-    "DONE": "DONE <node>",
-    "MAXJOBS": "MAXJOBS <category> <number>",
-    "CONFIG": "CONFIG <file>",
-    "DOT": "DOT <file> [UPDATE|DONT-UPDATE] [OVERWRITE|DONT-OVERWRITE] [INCLUDE <file>]",
-    "NODE_STATUS_FILE": "NODE_STATUS_FILE <file> [<seconds>] [ALWAYS-UPDATE]",
-    "JOBSTATE_LOG": "JOBSTATE_LOG <file>",
-    "SAVE_POINT_FILE": "SAVE_POINT_FILE <node> [<file>]",
-    "SET_JOB_ATTR": "SET_JOB_ATTR <attribute> = <value>",
-    "ENV": "ENV SET|GET <variables>",
-    "REJECT": "REJECT",
-    "CONNECT": "CONNECT <splice> <splice>",
-    "PIN_IN": "PIN_IN <node> <number>",
-    "PIN_OUT": "PIN_OUT <node> <number>",
-}
+SYNTAX: Final[Mapping[str, str]] = dict(map(columns, lines("dag_commands.txt")))
 """The commands of a DAG file, in capitals and with underscores, and how to write each."""
 
 

@@ -471,3 +471,9 @@ def submit_macros() -> Mapping[str, SubmitMacro]:
 
 def _arguments(words: str) -> str:
     return "" if words == "-" else words
+
+
+@cache
+def hold_codes() -> Mapping[str, str]:
+    """Return the names of all hold codes, by the code as text."""
+    return dict(map(str.split, lines("hold_codes.txt")))

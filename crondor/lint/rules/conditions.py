@@ -20,7 +20,7 @@ from crondor.classad.tree import (
     functions,
     nodes,
 )
-from crondor.codes import HOLD_CODES, USER_REQUEST
+from crondor.codes import USER_REQUEST
 from crondor.diagnostics import Severity, Span
 from crondor.job.attributes import JobStatus, fires
 from crondor.job.policy import expressions
@@ -33,7 +33,7 @@ from crondor.knowledge import (
     job_attributes,
     machine_attributes,
 )
-from crondor.knowledge.words import one_slip
+from crondor.knowledge.words import hold_codes, one_slip
 from crondor.lint.made import universes_of
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.subject import CheckedFile
@@ -488,7 +488,7 @@ def _settled(each: WrittenExpression) -> bool | None:
     if (asked and not asked & _STATE) or functions(each.tree) & CHANGING:
         return None
     literals = {node.value for node in nodes(each.tree) if isinstance(node, Literal) and type(node.value) is int}
-    codes = sorted({*HOLD_CODES, *literals} - {USER_REQUEST})  # a user holds a job, and releases it
+    codes = sorted({*map(int, hold_codes()), *literals} - {USER_REQUEST})  # a user holds a job, and releases it
     found: set[bool] = set()
     for status in _statuses(attribute):
         is_held = status is JobStatus.HELD
