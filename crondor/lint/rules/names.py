@@ -15,7 +15,9 @@ from crondor.knowledge.words import (
     CommandType,
     Setting,
     SubmitCommand,
+    columns,
     job_attributes,
+    lines,
     machine_attributes,
     one_slip,
     submit_commands,
@@ -40,31 +42,7 @@ _NOT_UNLIKE: Final = 0.75
 _BEGUN: Final = 0.7  # of a command's letters
 _LONG_ENOUGH: Final = 8  # letters from which a name similar to a command is hardly the author's own
 _LONGEST: Final = 60  # letters of a name that are compared
-_WORDS_FOR: Final = {  # what users of other systems write
-    **dict.fromkeys(("cores", "cpu", "cpus", "ncpus", "num_cpus"), "request_cpus"),
-    **dict.fromkeys(("mem_request", "memory", "requestmem"), "request_memory"),
-    **dict.fromkeys(("disk", "disk_request"), "request_disk"),
-    **dict.fromkeys(("gpu", "gpus", "ngpus", "num_gpus"), "request_gpus"),
-    **dict.fromkeys(
-        ("initial_directory", "cwd", "work_dir", "workdir", "working_dir", "working_directory"), "initialdir"
-    ),
-    **dict.fromkeys(("job_name", "jobname"), "batch_name"),
-    **dict.fromkeys(("in_files", "input_files", "inputfiles"), "transfer_input_files"),
-    **dict.fromkeys(("out_files", "output_files", "outputfiles"), "transfer_output_files"),
-    **dict.fromkeys(("email", "mail", "mail_user"), "notify_user"),
-    **dict.fromkeys(("command", "exec", "exe", "program", "script"), "executable"),
-    **dict.fromkeys(("container", "image", "singularity_image"), "container_image"),
-    "docker": "docker_image",
-    "err": "error",
-    "out": "output",
-    "retries": "max_retries",
-    **dict.fromkeys(("request_core", "request_cores", "request_cpu", "request_cpus_count"), "request_cpus"),
-    **dict.fromkeys(("request_mem", "request_ram"), "request_memory"),
-    **dict.fromkeys(("request_disk_space", "request_storage"), "request_disk"),
-    **dict.fromkeys(("request_gpu_memory", "request_gpus_memory"), "gpus_minimum_memory"),
-    "request_gpu": "request_gpus",
-    "request_ncpus": "request_cpus",
-}
+_WORDS_FOR: Final = dict(map(columns, lines("other_words.txt")))
 
 
 def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
