@@ -99,14 +99,14 @@ ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Keep one finding per code and place, however many jobs and values share it."""
+    """Keep one finding per code and place, the gravest, however many jobs and values share it."""
     places: dict[object, dict[str, Finding]] = {}
     for finding in findings:
         span = finding.diagnostic.span
         place = (finding.diagnostic.code, span and (span.source.name, span.start, span.end))
         places.setdefault(place, {}).setdefault(finding.diagnostic.message, finding)
     for found in places.values():
-        first = next(iter(found.values()))
+        first = min(found.values(), key=lambda finding: ORDER[finding.diagnostic.severity])
         others = len(found) - 1
         if others:
             more = f"{first.diagnostic.message}; the same for {others} other value{'s' if others > 1 else ''}"

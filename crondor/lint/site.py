@@ -30,7 +30,7 @@ from crondor.lint.made import spellings
 from crondor.lint.report import GROUP, SITE_CODE
 from crondor.lint.rule import MANY, Rule, RuleHit
 from crondor.lint.rules.conditions import is_known, meant
-from crondor.lint.subject import AdmittedJobs, CheckedFile, CheckSettings, SiteRules
+from crondor.lint.subject import AdmittedJobs, CheckedFile, CheckedJob, CheckSettings, SiteRules
 from crondor.lint.submit import read_file
 from crondor.spec import FIELDS
 from crondor.times import JobTimes
@@ -59,9 +59,10 @@ LISTS: Final = {
 
 _QUEUE: Final = re.compile(r"(?im)^[ \t]*queue\b")
 _MOST: Final = 1000  # rules of one file
-_STEPS: Final = 200_000  # of about a microsecond, for one job and one rule
+_STEPS: Final = 4_000_000  # of about a microsecond, for the rules of one file; a rule and a job get a part of them
 _LONGEST: Final = 200  # characters of a value in a message
-_MOST_RUNS: Final = 1500
+_MOST_TIMES: Final = 10_080  # of a schedule, of which requirements may exclude some: the minutes of a week
+_STEPS_OF_TIME: Final = 20  # for the requirements at one time
 _MOST_SCHEDULES: Final = 100  # of one file, whose runs are counted
 _DAY: Final = 86400
 
@@ -144,12 +145,16 @@ class SiteRule:
 
     def hits(self, file: CheckedFile) -> Iterator[RuleHit]:
         """Yield a hit for each group of equal jobs that the rule finds, at the first command it is about."""
-        for jobs in file.stored:
-            subject = JobSubject(jobs.admission.after, file.settings, jobs, file)
+        for subject in JobSubject.of_file(file):
             found = self.found(subject)
+            place = subject.jobs and subject.jobs.place(*self.about)
+            if subject.is_exhausted:
+                message = f"{self.code} is not decided from this job on: the rules of the site take too long"
+                yield RuleHit(message, place, severity=Severity.NOTE)
+                return
             if found is not None:
                 message, severity = found
-                yield RuleHit(message, jobs.place(*self.about), self.help, severity=severity)
+                yield RuleHit(message, place, self.help, severity=severity)
 
     def found(self, subject: JobSubject) -> tuple[str, Severity | None] | None:
         """Return the message for a job that the rule finds, with a severity if it differs; None for other jobs."""
@@ -165,21 +170,46 @@ class JobSubject:
     """The ad of a job for rules, with what they may ask besides; ``jobs`` and ``file`` are None for an ad alone."""
 
     def __init__(
-        self, ad: ClassAd, settings: CheckSettings, jobs: AdmittedJobs | None = None, file: CheckedFile | None = None
+        self,
+        ad: ClassAd,
+        settings: CheckSettings,
+        jobs: AdmittedJobs | None = None,
+        file: CheckedFile | None = None,
+        left: Allowance | None = None,
     ) -> None:
-        self._ad, self._settings, self._jobs, self._file = ad, settings, jobs, file
+        self._ad, self._settings, self.jobs, self._file = ad, settings, jobs, file
         self._zone = zone_of(settings.zone).info
+        self._seen = ClassAd().chain(ad)
+        self._seen.set_text("JOB", "MY")
+        self._left = left or Allowance(_STEPS)
+
+    @classmethod
+    def of_file(cls, file: CheckedFile) -> list[JobSubject]:
+        """Return the jobs of a file, made once, which share the effort of evaluating its rules."""
+        if "subjects" not in file.kept:
+            left = Allowance(_STEPS)
+            made = [cls(jobs.admission.after, file.settings, jobs, file, left) for jobs in file.stored]
+            file.kept["subjects"] = made
+        subjects: list[JobSubject] = file.kept["subjects"]
+        return subjects
 
     def value(self, expression: Expression) -> Value:
         """Return the value of an expression; ERROR if it has none, or takes too long."""
-        seen = ClassAd().chain(self._ad)
-        seen.set_text("JOB", "MY")
         for name in {lower(each) for each in names_in(expression)}.intersection(_COMPUTED):
-            known = _COMPUTING[_COMPUTED[name]](self)
+            known = None if _COMPUTED[name] in self._seen.own() else _COMPUTING[_COMPUTED[name]](self)
             if known is not None:
-                seen.set(_COMPUTED[name], known)
-        context = Context(now=self._settings.now, zone=self._zone, effort=Allowance(_STEPS))
-        return result(expression, seen, context, seen)
+                self._seen.set(_COMPUTED[name], known)
+        steps = min(_STEPS // 20, self._left.left)
+        effort = Allowance(steps)
+        context = Context(now=self._settings.now, zone=self._zone, effort=effort)
+        value = result(expression, self._seen, context, self._seen)
+        self._left.left -= steps - effort.left
+        return value
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the effort of the file's rules is used up."""
+        return self._left.left <= 0
 
     def written(self, found: re.Match[str]) -> str:
         """Return the value of an expression in braces, as a text."""
@@ -194,35 +224,41 @@ class JobSubject:
 
     def next_run(self) -> int | None:
         """Return the next run (epoch seconds), None if there is none."""
-        return next(self._runs(), None)
+        return next(self._runs(self._times), None)
 
     def runs_per_day(self) -> int | None:
         """Return the number of runs in the 24 hours from the next one."""
         first = self.next_run()
-        return None if first is None else sum(1 for _ in self._runs(first + _DAY - 1))
+        return None if first is None else sum(1 for _ in self._runs(self._times, first + _DAY - 1))
 
     def times(self) -> list[str] | None:
         """Return the times of day at which the job starts."""
         times = self._times
-        return None if times is None else sorted(_times_of_day(times, self._settings))
+        return None if times is None else sorted(self._times_of_day(times))
 
     def jobs_at(self) -> dict[str, int] | None:
         """Return the number of jobs of the file by time of day."""
         if self._file is None:
             return dict.fromkeys(self.times() or (), 1)
+        if "jobs at" not in self._file.kept:
+            self._file.kept["jobs at"] = self._counted(self._file.jobs)
+        counts: dict[str, int] = self._file.kept["jobs at"]
+        return counts
+
+    def _counted(self, jobs: Iterable[CheckedJob]) -> dict[str, int]:
         counts: dict[str, int] = {}
         known: dict[tuple[object, ...], frozenset[str]] = {}
-        for job in self._file.jobs:
+        for job in jobs:
             times, key = job.times, (*job.use.cron, job.values.get("requirements"), job.values.get("deferral_time"))
             if times is not None and key not in known and len(known) < _MOST_SCHEDULES:
-                known[key] = _times_of_day(times, self._settings)
+                known[key] = self._times_of_day(times)
             for time in known.get(key, ()):
                 counts[time] = counts.get(time, 0) + job.group.count
         return counts
 
     def sets(self) -> list[str]:
         """Return the attributes that the submit file sets; of an ad alone all."""
-        spans = None if self._jobs is None else self._jobs.jobs.spans
+        spans = None if self.jobs is None else self.jobs.jobs.spans
         return [name for name in self._ad if spans is None or any(each in spans for each in spellings(name))]
 
     @property
@@ -233,12 +269,27 @@ class JobSubject:
         except CrondorError:  # other rules report it
             return None
 
-    def _runs(self, until: int | None = None) -> Iterator[int]:
-        times = self._times
+    def _runs(self, times: JobTimes | None, until: int | None = None) -> Iterator[int]:
+        """Yield the coming runs, as far as the effort allows."""
+        if times is None:
+            return
+        cost = _STEPS_OF_TIME if times.is_restricted else 1
         try:
-            yield from islice(() if times is None else times.runs(self._settings.now - 1, until), _MOST_RUNS)
+            for time in islice(times.named(self._settings.now - 1, until), _MOST_TIMES):
+                self._left.left -= cost
+                if self._left.left < 0:
+                    return
+                if not times.excludes(time):
+                    yield time
         except CrondorError:  # it never runs
             return
+
+    def _times_of_day(self, times: JobTimes) -> frozenset[str]:
+        """Return the times of day, HH:MM, at which a job starts; if its requirements name times, the coming ones."""
+        recurrence = times.schedule.recurrence
+        if recurrence is not None and not times.is_restricted:
+            return frozenset(f"{at // 3600:02}:{at // 60 % 60:02}" for at in recurrence.wall_clock.table)
+        return frozenset(datetime.fromtimestamp(run, self._zone).strftime("%H:%M") for run in self._runs(times))
 
 
 _COMPUTING: Final[Mapping[str, Callable[[JobSubject], object]]] = {
@@ -248,19 +299,6 @@ _COMPUTING: Final[Mapping[str, Callable[[JobSubject], object]]] = {
     "CrondorJobsAt": JobSubject.jobs_at,
     "CrondorSets": JobSubject.sets,
 }
-
-
-def _times_of_day(times: JobTimes, settings: CheckSettings) -> frozenset[str]:
-    """Return the times of day, HH:MM, at which a job starts; of one whose requirements name times the coming ones."""
-    recurrence = times.schedule.recurrence
-    if recurrence is not None and not times.is_restricted:
-        return frozenset(f"{at // 3600:02}:{at // 60 % 60:02}" for at in recurrence.wall_clock.table)
-    zone = zone_of(settings.zone).info
-    try:
-        runs = islice(times.runs(settings.now - 1), _MOST_RUNS)
-        return frozenset(datetime.fromtimestamp(run, zone).strftime("%H:%M") for run in runs)
-    except CrondorError:
-        return frozenset()
 
 
 def read_rules(source: Source, data: object, keys: tuple[str, ...] = ("check", "rule")) -> tuple[SiteRule, ...]:
@@ -461,4 +499,4 @@ def _tested_job(text: str, settings: CheckSettings) -> list[JobSubject]:
     read = read_file(Source(f"executable = /bin/true\n{lines}", "test"), settings)
     if read.errors or not read.stored:
         raise CrondorError(read.errors or [Diagnostic("site-rule", "the lines cannot be submitted")])
-    return [JobSubject(each.admission.after, settings, each, read) for each in read.stored]
+    return JobSubject.of_file(read)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crondor._schedule import HOLD
 from crondor._types import Memory
@@ -113,11 +113,16 @@ class AdmittedJobs(NamedTuple):
 
     jobs: JobGroup
     admission: Admission
+    source: Source
 
-    def place(self, *attributes: str) -> Span | None:
-        """Return where the first of some attributes is set in the description, else the queue statement."""
-        names = (name for attribute in attributes for name in spellings(attribute))
-        return next((self.jobs.spans[name] for name in names if name in self.jobs.spans), self.jobs.queue)
+    def place(self, *attributes: str) -> Span:
+        """Return where the first of some attributes is set in the description, else as CheckedJob.span()."""
+        return _place(self.jobs, (name for each in attributes for name in spellings(each)), self.source)
+
+
+def _place(group: JobGroup, names: Iterable[str], source: Source) -> Span:
+    place = next((group.spans[name] for name in names if name in group.spans), group.queue)
+    return source.span(len(source.text.rstrip())) if place is None else place
 
 
 class CheckedSchedule(NamedTuple):
@@ -193,9 +198,7 @@ class CheckedJob:
 
     def span(self, *names: str) -> Span:
         """Return where the first of some names is set, else the queue statement, else the end of the file."""
-        spans, source = self.group.spans, self.file.source
-        place = next((spans[name] for name in names if name in spans), self.group.queue)
-        return source.span(len(source.text.rstrip())) if place is None else place
+        return _place(self.group, names, self.file.source)
 
     def field_span(self, field: Field) -> Span:
         """Return where a cron field is set, else the queue statement, else the end of the file."""
@@ -477,6 +480,11 @@ class CheckedFile:
         return self.submitted_to(self.settings.access_point)
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What the rules of a site compute once for all of them."""
+        return {}
+
+    @cached_property
     def stored(self) -> tuple[AdmittedJobs, ...]:
         """The same for the rules of a site, which assume HTCondor's defaults without a configuration."""
         site = self.settings.site
@@ -486,7 +494,9 @@ class CheckedFile:
         """Return the results of submitting the jobs to an access point; empty if the jobs are not known."""
         if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
             return ()
-        return tuple(AdmittedJobs(*each) for each in access_point.admitted(self.submit, self.settings.now, MOST_JOBS))
+        most = MOST_JOBS + len(self.submit.queues)
+        found = access_point.admitted(self.submit, self.settings.now, most)
+        return tuple(AdmittedJobs(*each, self.source) for each in found)
 
     @cached_property
     def last_others(self) -> dict[str, int]:

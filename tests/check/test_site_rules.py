@@ -19,6 +19,7 @@ from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, check_submit
 from crondor.lint.site import InvalidRules, SiteRule, read_rules, site_rules, try_rule
 from crondor.lint.suggesting import suggested
+from crondor.times import JobTimes
 from tests.check.asking import NOW
 from tests.cli.running import ROOT, crondor, process
 from tests.lsp.client import serving
@@ -113,6 +114,8 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
     assert checked(odd, "queue")[0][1].startswith("SITE001 cannot be decided for this job")
     assert checked(odd.replace("error >", "Foo >"), "queue") == []
     assert len(checked(odd.replace("when", "require").replace("error >", "Foo >"), "queue")) == 1
+    mixed = MEMORY.replace("RequestMemory > 65536", "(Foo == 1 || error)")
+    assert checked(mixed, "+Foo = $(n)", "queue n in (0, 1)")[0][1].startswith("0 GB is too much; the same for 1")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +165,35 @@ def test_hostile_rules_and_jobs_are_bounded() -> None:
     found = checked(f"[[check.rule]]\ncode = 'AB1'\nwhen = '''{pattern}'''\nmessage = 'x'\n", "queue 100000")
     assert found == []
     assert checked(BUSY, "cron_minute = 0", "cron_day_of_month = 31", "cron_month = 2", "queue") == []
+
+
+def test_the_effort_of_all_rules_of_a_file_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times are computed once per job, not for each rule; after too many each rule is undecided once."""
+    asked: list[int] = []
+    excludes = JobTimes.excludes
+
+    def counted(times: JobTimes, time: int) -> bool:
+        asked.append(time)
+        return excludes(times, time)
+
+    monkeypatch.setattr(JobTimes, "excludes", counted)
+    daily = ("cron_minute = *", "requirements = DeferralTime % 86400 == 7200", "queue 201")
+    rules = BUSY + "".join(BUSY.replace("SITE", f"SITE{n}") for n in range(1, 9))
+    assert {found[:2] for found in checked(rules, *daily)} >= {("SITE002", "201 jobs start at 02:00")}
+    assert len(asked) < 50_000
+    require = "[[check.rule]]\ncode = 'SITE009'\nrequire = 'CrondorRunsPerDay > 0'\nmessage = 'x'\n"
+    other = (line for n in range(60) for line in (f"requirements = DeferralTime % 86400 == {n}", "queue"))
+    undecided = [code for code, message, _ in checked(BUSY + require, *daily, *other) if "take too long" in message]
+    assert undecided == ["SITE002", "SITE004", "SITE009", "SITE003", "SITE005"]
+
+
+def test_every_queue_statement_counts() -> None:
+    """Also the sixtieth; without any the place is the end of the file."""
+    lines = [line for n in range(60) for line in (f"request_memory = {n + 65_480}", "queue")]
+    assert [place for _, _, place in checked(MEMORY, *lines)] == ["65537", "65538", "65539"]
+    settings = CheckSettings(NOW, "UTC", files=False, site=site_rules(rules_in(MEMORY.replace("> 65536", "> 1"))))
+    found = [each.diagnostic for each in check_submit("executable = /bin/true\n", settings).findings]
+    assert [d.span is not None for d in found if d.code == "SITE001"] == [True]
 
 
 CONFIG = """\
