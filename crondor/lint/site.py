@@ -20,11 +20,12 @@ from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Allowance, Context, Value, to_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import ERROR, Literal, nodes
+from crondor.classad.tree import ERROR, Call, Literal, Reference, nodes
 from crondor.config import read_config
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened, similar
 from crondor.job.attributes import result
 from crondor.job.policy import QueuedJob
+from crondor.knowledge import classad_functions
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint.made import spellings
 from crondor.lint.report import GROUP, SITE_CODE
@@ -327,13 +328,15 @@ class _Reading:
         before = len(self.faults)
         for key, value in table.items():
             self._check_key(number, key, value)
-        texts = {key: str(table.get(key, "")) for key in TEXTS}
+        if len(self.faults) > before:
+            return None
+        texts = {key: table.get(key, "") for key in TEXTS}
         for key in ("code", "message"):
             if not texts[key].strip():
                 self.fault(number, None, f"the rule has no {key}", f'add {key} = "..."')
         self._check_code(number, texts["code"])
         name = texts["name"] or texts["code"].lower()
-        if not _NAME.fullmatch(name):
+        if texts["name"] and not _NAME.fullmatch(name):
             self.fault(
                 number, "name", f"the name {shortened(name, 40)} is not in kebab case", "write it like big-memory"
             )
@@ -383,8 +386,8 @@ class _Reading:
     def _check_code(self, number: int, code: str) -> None:
         if code and not SITE_CODE.fullmatch(code):
             own = "codes that begin with CRN are crondor's own"
-            message = own if code.startswith("CRN") else f"the code {shortened(code, 40)} is not letters and digits"
-            self.fault(number, "code", message, "write it like SITE001")
+            message = own if code.startswith("CRN") else f"{shortened(code, 40)} is not a code"
+            self.fault(number, "code", message, "write 2 to 16 capitals and up to 6 digits, such as SITE001")
         elif code in self._codes:
             other = self._place(self._codes[code], "code").line
             self.fault(number, "code", f"line {other} has a rule with the code {code} already")
@@ -402,16 +405,20 @@ class _Reading:
     def _expression(self, number: int, key: str, text: str) -> Expression | None:
         place = self._place(number, key)
         at = self._source.text.find(text, place.end)
-        onto = self._source.span(at, at + len(text)) if 0 <= at < place.end + 200 else place
+        is_here = 0 <= at < place.end + 200
+        onto = self._source.span(at, at + len(text)) if is_here else place
         try:
             made = Expression.parse(Source(text, self._source.name))
         except ClassAdSyntaxError as error:
             self.faults += (replace(each.relocated(onto), kind="site-rule") for each in error.diagnostics)
             return None
-        for name in names_in(made):
-            near = None if is_known(name, _COMPUTED) else meant(name)
-            if near is not None:
-                self.fault(number, key, f"jobs have no attribute {name}", f"did you mean {near.name}?")
+        for node in (each for each in nodes(made.tree) if isinstance(each, (Call, Reference))):
+            message, near = _unknown(node)
+            if message:
+                start = node.start if isinstance(node, Call) else node.end - len(node.name)
+                span = onto.part(start, start + len(node.name)) if is_here else place
+                help_text = f"did you mean {near}?" if near else None
+                self.faults.append(Diagnostic("site-rule", message, span=span, help=help_text))
         return made
 
     def _place(self, number: int | None, key: str | None) -> Span:
@@ -420,6 +427,19 @@ class _Reading:
     def fault(self, number: int | None, key: str | None, message: str, help_text: str | None = None) -> None:
         """Add a fault of a key, of a rule, or of all rules."""
         self.faults.append(Diagnostic("site-rule", message, span=self._place(number, key), help=help_text))
+
+
+def _unknown(node: Call | Reference) -> tuple[str, str]:
+    """Return what is wrong with a name, and the name that is perhaps meant; both empty if nothing is."""
+    name, small, known = node.name, lower(node.name), classad_functions()
+    if isinstance(node, Call):
+        near = [known[each].name for each in similar(small, known)]
+        return ("", "") if small in known else (f"there is no function {name}", "".join(near))
+    if is_known(name, _COMPUTED):
+        return "", ""
+    attribute = meant(name)
+    near = [attribute.name] if attribute else [_COMPUTED[each] for each in similar(small, _COMPUTED, 0.8)]
+    return (f"jobs have no attribute {name}" if near else "", "".join(near))
 
 
 def _guarded(code: str, function: Callable[[CheckedFile], Iterable[RuleHit]], file: CheckedFile) -> Iterator[RuleHit]:

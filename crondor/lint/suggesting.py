@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from crondor.access_point import AccessPoint, SubmitRequirement, SubmitTransform
-from crondor.access_point.requirements import OF_JOB, is_of_schedd
+from crondor.access_point.requirements import OF_JOB, is_of_schedd, names_in
 from crondor.classad import ClassAd, ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.text import lower
@@ -42,8 +42,12 @@ def suggested(access_point: AccessPoint) -> Iterator[str]:
     They are for hosts without its configuration. A knob without a rule is a comment with the reason.
     """
     number = 0
-    proposals = [_required(each, access_point.schedd) for each in access_point.requirements]
-    proposals += [each for transform in access_point.transforms for each in _changed(transform)]
+    changed: dict[str, str] = {}  # the knob of a transform by the attributes that it changes
+    changes: list[_Proposal] = []
+    for transform in access_point.transforms:
+        changes += _changed(transform, changed)
+        changed |= {each.target: transform.knob for each in commands(transform.transform) if each.target}
+    proposals = [*(_required(each, access_point.schedd, changed) for each in access_point.requirements), *changes]
     for each in proposals:
         where = "" if each.place is None else f" ({each.place.source.name}:{each.place.line})"
         yield f"# {printable(each.knob + where)}{f': {each.reason}' if each.reason else ''}"
@@ -60,12 +64,15 @@ def suggested(access_point: AccessPoint) -> Iterator[str]:
         yield "# there are no SUBMIT_REQUIREMENT_NAMES and no JOB_TRANSFORM_NAMES"
 
 
-def _required(requirement: SubmitRequirement, schedd: ClassAd) -> _Proposal:
+def _required(requirement: SubmitRequirement, schedd: ClassAd, changed: Mapping[str, str]) -> _Proposal:
     """Propose the requirement itself: a rule reads it as the schedd does, with the job as TARGET."""
     about = _Proposal(requirement.knob, requirement.place, requirement.name)
     unknown = _unknown(requirement.expression, schedd)
     if unknown:
         return about._replace(reason=f"no rule, since {unknown} is unknown before submission")
+    changes = _changes(requirement.expression, changed)
+    if changes:
+        return about._replace(reason=changes)
     severity = Severity.WARNING if requirement.is_warning else Severity.ERROR
     return about._replace(
         severity=severity, key="require", expression=str(requirement.expression), message=_message(requirement, schedd)
@@ -93,14 +100,22 @@ def _unknown(expression: Expression, schedd: ClassAd) -> str:
     return ""
 
 
-def _changed(transform: SubmitTransform) -> Iterator[_Proposal]:
+def _changes(expression: Expression, changed: Mapping[str, str]) -> str:
+    """Return why there is no rule if a transform changes what an expression reads, otherwise empty."""
+    found = (name for name in names_in(expression) if lower(name) in changed)
+    return next((f"no rule, since {changed[lower(name)]} changes {name}" for name in found), "")
+
+
+def _changed(transform: SubmitTransform, changed: Mapping[str, str]) -> Iterator[_Proposal]:
     """Propose a note for each attribute that a transform sets or deletes, whatever the job has there."""
     asked = transform.transform.requirements
     condition = "" if asked is None else str(asked.expression)
     about = _Proposal(transform.knob, transform.place, transform.name)
     lines = [each for each in commands(transform.transform) if each.keyword in {*_SETS, "DELETE"}]
-    if any(_CONDITION.match(line.text) for line in transform.transform.lines):
-        yield about._replace(reason="no rule, since it has conditions")
+    is_conditional = any(_CONDITION.match(line.text) for line in transform.transform.lines)
+    reason = "no rule, since it has conditions" if is_conditional else asked and _changes(asked.expression, changed)
+    if reason:
+        yield about._replace(reason=reason)
         return
     for each in lines:
         found = about._replace(place=each.line.span(), name=f"{transform.name}-{each.target or ''}")

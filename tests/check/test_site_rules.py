@@ -122,10 +122,13 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
     ("old", "new", "message", "place"),
     [
         ("> 65536", "> ", "a name, a value or ( is expected here", "&&"),
-        ("RequestMemory >", "RequestMemroy >", "jobs have no attribute RequestMemroy", "when"),
+        ("RequestMemory >", "MY.RequestMemroy >", "jobs have no attribute RequestMemroy", "RequestMemroy"),
+        ("RequestMemory >", "CrondorRunPerDay >", "jobs have no attribute CrondorRunPerDay", "CrondorRunPerDay"),
+        ("RequestMemory >", "sise(Args) >", "there is no function sise", "sise"),
+        ("RequestMemory / 1024", "sise(Args)", "there is no function sise", "sise"),
         ('"error"', '"bad"', "there is no severity bad", "severity"),
         ("SITE001", "CRN101", "codes that begin with CRN are crondor's own", "code"),
-        ("SITE001", "site 1", "the code site 1 is not letters and digits", "code"),
+        ("SITE001", "site1", "site1 is not a code", "code"),
         ("big-memory", "Big Memory", "the name Big Memory is not in kebab case", "name"),
         ("https://", "gopher://", "this is not an address", "url"),
         ("message =", "massage =", "a rule has no massage", "massage"),
@@ -215,6 +218,16 @@ JOB_TRANSFORM_A @=end
 @end
 JOB_TRANSFORM_B = COPY A B
 """
+CHANGING = """\
+SUBMIT_REQUIREMENT_NAMES = R
+SUBMIT_REQUIREMENT_R = Foo =?= 1
+JOB_TRANSFORM_NAMES = A, B
+JOB_TRANSFORM_A = DEFAULT Foo 1
+JOB_TRANSFORM_B @=end
+  REQUIREMENTS Foo == 1
+  SET Bar 2
+@end
+"""
 
 
 def proposed(config: str) -> str:
@@ -240,19 +253,22 @@ def test_rules_are_proposed_from_an_access_point() -> None:
     ]
     assert checked(text, "universe = local", "queue") == [("SITE002", 'it\'s not {vanilla} \\ at "all"', "local")]
     assert "no SUBMIT_REQUIREMENT_NAMES" in proposed("A = 1")
+    assert proposed(CHANGING).count("no rule, since JOB_TRANSFORM_A changes Foo") == 2
 
 
 def test_proposed_rules_say_what_the_schedd_said() -> None:
-    """In the recorded submissions to an access point of 25.14, each rule finds the jobs that its knob refused."""
+    """Each finds the jobs that its knob refused in the recorded submissions to an access point, and no others."""
     folder = ROOT / "tests/golden/access_point"
     source = Source((folder / "pool.conf").read_text(encoding="utf-8"), "pool.conf")
     access_point = read_access_point(read_config(source, subsystem="SCHEDD"))
     site = site_rules(rules_in("\n".join(suggested(access_point))))
-    settings = CheckSettings(NOW, "UTC", files=False, access_point=access_point, site=site)
+    settings = CheckSettings(NOW, "UTC", files=False, site=site)
     judged = 0
     with gzip.open(folder / "submissions.jsonl.gz", "rt", encoding="utf-8") as lines:
         for each in map(json.loads, lines):
-            is_other = re.search("transform|disabled|exceed", each["refused"] or "")  # other reasons of a refusal
+            is_other = re.search(
+                "transform|disabled|exceed|window", each["refused"] or ""
+            )  # other reasons of a refusal
             if each["release"] == "25.14.0" and not is_other:
                 findings = [found.diagnostic for found in check_submit(each["submit"], settings).findings]
                 errors = [d.message for d in findings if d.code.startswith("SITE") and d.severity is Severity.ERROR]
@@ -394,7 +410,7 @@ def test_files_with_rules(project: Path) -> None:
     (project / "crondor.toml").write_text(
         '[check]\nextend = ["rules.toml", "../out.toml", "gone.toml", "crondor.toml"]\n'
     )
-    (project / "rules.toml").write_text(MEMORY)
+    (project / "rules.toml").write_text(f"\ufeff{MEMORY}", encoding="utf-8")  # a byte order mark of Windows
     found = crondor("check", "job.sub")
     assert found.status == 2
     assert "../out.toml is ignored" in found.err

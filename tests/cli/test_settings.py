@@ -115,6 +115,8 @@ def test_pyproject_may_be_spelled_in_many_ways(text: str, home: Path) -> None:
         ("slots = 3", "1:1", "did you mean simulate.slots?"),
         ("[chek]\nselect = []", "1:2", "there is no setting chek"),
         ("[check]\nselct = []", "2:1", "did you mean check.select?"),
+        ("[check]\nextends = 'a.toml'", "2:1", "did you mean check.extend?"),
+        ("[[rule]]\ncode = 'SITE001'", "1:3", "did you mean check.rule?"),
         ("check.select = 'CRN1'", "1:1", "check.select must be a list of strings"),
         ("check = 3", "1:1", "check is a table: [check]"),
         ("\nschedd-interval = true", "2:1", "must be a number"),

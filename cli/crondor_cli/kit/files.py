@@ -89,7 +89,7 @@ def may_have_rules() -> bool:
 def _may_set(path: str) -> bool:
     try:
         with os.fdopen(open_plain(path), "rb") as file:
-            text = file.read(MOST_SETTINGS + 1).decode()
+            text = file.read(MOST_SETTINGS + 1).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):

@@ -313,7 +313,7 @@ class SettingsFiles:
         if len(data) > MOST_SETTINGS:
             raise _unreadable(path, "it is larger than 1 MiB")
         try:
-            text = data.decode()
+            text = data.decode("utf-8-sig")
         except ValueError:
             raise _unreadable(path, "it is not UTF-8") from None
         return SettingsFile(path, text) if sets is None or sets(text) else None
@@ -393,8 +393,8 @@ def _fault(keys: tuple[str, ...], value: object, span: Span) -> Diagnostic | Non
     if setting is None:
         if len(keys) == 1 and keys[0] in TABLES:
             return Diagnostic("settings", f"{name} is a table: [{name}]", span=span)
-        known = {each.name: each for each in SETTINGS}
-        elsewhere = [each.name for each in SETTINGS if each.key == keys[-1]]
+        known = [each.name for each in SETTINGS] + [".".join(each) for each in sorted(RULE_KEYS)]
+        elsewhere = [each for each in known if each.rpartition(".")[2] == keys[-1]]
         near = elsewhere or similar(name, known)
         hint = f"did you mean {near[0]}?" if near else "crondor config lists the settings"
         return Diagnostic("settings", f"there is no setting {name}", span=span, help=hint)
