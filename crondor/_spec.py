@@ -58,8 +58,8 @@ class Field:
         return FULL[self.index]
 
 
-MONTH_NAMES = tuple(name.upper() for name in SHORT_MONTHS[1:])
-DAY_NAMES = tuple(name.upper() for name in SHORT_WEEKDAYS)
+MONTH_NAMES = tuple(map(str.upper, SHORT_MONTHS[1:]))
+DAY_NAMES = tuple(map(str.upper, SHORT_WEEKDAYS))
 
 MINUTE = Field(0, "minute", "cron_minute", "CronMinute", 0, 59)
 HOUR = Field(1, "hour", "cron_hour", "CronHour", 0, 23)

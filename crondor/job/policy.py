@@ -133,8 +133,8 @@ _ACTS: Final = {
 }  # in the order of evaluation
 _ALWAYS: Final = (*LONGEST, "TimerRemove")  # for which false is a number, too
 
-_DECIDING: Final = tuple(name.lower() for name in (*LONGEST, *_ACTS, "OnExitHold", "OnExitRemove"))
-_ASKED: Final = frozenset(name.lower() for name in (*LONGEST, *_ACTS))
+_DECIDING: Final = tuple(map(str.lower, (*LONGEST, *_ACTS, "OnExitHold", "OnExitRemove")))
+_ASKED: Final = frozenset(map(str.lower, (*LONGEST, *_ACTS)))
 
 
 def has_periodic(ad: ClassAd) -> bool:
@@ -286,11 +286,11 @@ def _reason(ad: ClassAd, name: str, value: str) -> str:
     return f"The job attribute {name} expression '{printed(ad, name)}' evaluated to {value}"
 
 
-SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
+SCHEDULING = tuple(map(str.lower, ATTRIBUTES[:6]))
 """The attributes that make a job a scheduled one, in lower case."""
 
 _READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
-TERMS = tuple(name.lower() for name in (*_READ, "Requirements"))
+TERMS = tuple(map(str.lower, (*_READ, "Requirements")))
 """The attributes that determine a schedule, in lower case."""
 
 

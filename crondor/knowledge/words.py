@@ -23,7 +23,7 @@ def lines(name: str) -> list[str]:
 
 def columns(line: str) -> list[str]:
     """Return the columns of a row."""
-    return [column.strip() for column in line.split(" | ")]
+    return list(map(str.strip, line.split(" | ")))
 
 
 def rows(name: str) -> Iterator[list[str]]:
@@ -331,7 +331,7 @@ def _set_attribute(text: str) -> tuple[Setting, str]:
 
 def _listed(text: str) -> Iterator[str]:
     if text != "-":
-        yield from (word.strip() for word in text.split(","))
+        yield from map(str.strip, text.split(","))
 
 
 JOB_ROUTER: Final = "job router"

@@ -308,7 +308,7 @@ def _texts(file: CheckedFile, sign: str) -> Iterator[tuple[str, Span]]:
         if sign not in definition.text or key.startswith(AS_WRITTEN) or key == "shell":
             continue
         if shells is None:
-            shells = any(has_shell(job) for job in file.given.jobs)
+            shells = any(map(has_shell, file.given.jobs))
         if not shells or (key not in ARGUMENTS and key in submit_commands()):
             yield definition.text, definition.span
 
