@@ -5,18 +5,22 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, is_typeddict
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
 
+from crondor.lint.site import InvalidRules, read_rules
 from crondor.monitor import Cause, Verdict
+from crondor_cli.kit import settings
 from crondor_cli.kit.results import results, schema
+from crondor_cli.kit.settings import SETTINGS, BadSettings, SettingsFile
 from crondor_cli.main import cli
 from tests.cli.conftest import Write
-from tests.cli.running import crondor, next_of
+from tests.cli.running import ROOT, crondor, next_of
 from tests.cli.schemas import OPTIONS, check_output, faults
 from tests.cli.test_alike import COMMANDS
 
@@ -198,3 +202,44 @@ def test_no_two_types_of_a_schema_have_one_name() -> None:
             own |= {name: found}
     shared = own.pop("crondor_cli.kit.results")
     assert {name: both for name, found in own.items() if (both := set(found) & set(shared))} == {}
+
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SAMPLES = sorted((ROOT / "packaging/schemastore").glob("*/*.toml"))
+VALUES = ("true", "0", "1", "60", "-1", "1000001", "1.5", '""', '"60"', '"skip"', '"CRN1"', '["CRN1"]', "[1]", "{}")
+VALIDATOR = Draft7Validator(crondor("config", "schema", "crondor.toml").data)
+
+
+def taken(text: str) -> bool:
+    """Return whether the settings of a file are read."""
+    file = SettingsFile("crondor.toml", text)
+    check = tomllib.loads(text).get("check", {})
+    try:
+        settings._read(file)
+        read_rules(file.source, check.get("rule", []) if isinstance(check, dict) else [])
+    except (BadSettings, InvalidRules):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_samples_for_schemastore_are_judged_alike(path: Path) -> None:
+    """Positive ones are read, and negative ones refused, by the schema and by crondor."""
+    text = path.read_text(encoding="utf-8")
+    wanted = path.parent.name == "positive"
+    assert VALIDATOR.is_valid(tomllib.loads(text)) is wanted
+    assert taken(text) is wanted
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.name)
+def test_every_value_is_judged_alike(setting: settings.Setting) -> None:
+    """Only texts may be refused that the schema allows: it does not look into zones, sizes, releases and knobs."""
+    head = f"[{setting.table}]\n" if setting.table else ""
+    for value in VALUES:
+        text = f"{head}{setting.key} = {value}\n"
+        is_valid = VALIDATOR.is_valid(tomllib.loads(text))
+        assert is_valid == taken(text) or (is_valid and ('"' in value or setting.key == "target")), text
