@@ -5,8 +5,6 @@ Here stands what a tool begins with; each name is imported when it is first aske
 ads, ``load_table``, ``Matcher``, ``apply_route`` and ``plan`` routes. docs/python.md begins with them.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -26,8 +26,6 @@ Errors are ScheddError (NotOffered, Unreachable, Refused, Forbidden, PartlyEdite
 ``crondor.job_queue``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -33,8 +33,6 @@ A string is the ``str`` of its UTF-8 bytes; bytes that are not UTF-8 are surroga
 ``from_bytes``). size(), substr() and comparisons see the bytes, as in HTCondor.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

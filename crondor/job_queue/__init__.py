@@ -17,8 +17,6 @@ Writing
 Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (also an OSError), NotAQueueLog, InvalidChange.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -3,8 +3,6 @@
 The tables are texts next to this module, read when first needed.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -4,8 +4,6 @@
 user logs and the history; docs/monitor.md explains the rules.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -7,8 +7,6 @@ jobs of a queue and looks at what has changed; ``why(table, job, route_state, co
 the routed copy.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

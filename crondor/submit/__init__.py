@@ -4,8 +4,6 @@
 of its jobs; it is imported on first use, since most readers need no ads.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -6,8 +6,6 @@ is a Diagnostic with its line and column. ``write_ads(ads, Format.JSON)`` return
 ad.
 """
 
-from __future__ import annotations
-
 from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, ReadMode
 from crondor.classad.formats.reading import detect, read_ad, read_ads, write_ads
 from crondor.classad.printing import Format, Order, print_ad

@@ -6,8 +6,6 @@
 ``convert_as_tool(configuration)`` is what condor_transform_ads -convertoldroutes prints.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late

@@ -7,8 +7,6 @@ others; ``make`` goes through them in HTCondor's order. Each sets attributes of 
 configuration and ``values`` how words are read.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from crondor._types import late
