@@ -39,6 +39,7 @@ from crondor.zones import zone_of
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VALUE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_TEXT: Final = 'isUndefined({0}) ? "undefined" : unparse({0})'
 _URL: Final = re.compile(r"https?://\S+")
 TEXTS: Final = {
     "code": "the code, letters and digits, such as SITE001",
@@ -47,7 +48,7 @@ TEXTS: Final = {
     "when": "a ClassAd expression that is true for jobs to report",
     "require": "instead of when: a ClassAd expression that is true for all other jobs",
     "message": "what is wrong, with ClassAd expressions in braces, such as {RequestMemory}",
-    "help": "what to write instead",
+    "help": "what to write instead, with expressions in braces",
     "url": "the address of a page about it",
 }
 """The keys of a rule with texts, and their meaning."""
@@ -155,7 +156,8 @@ class SiteRule:
                 return
             if found is not None:
                 message, severity = found
-                yield RuleHit(message, place, self.help, severity=severity)
+                help_text = self.help and _VALUE.sub(subject.written, self.help)
+                yield RuleHit(message, place, help_text, severity=severity)
 
     def found(self, subject: JobSubject) -> tuple[str, Severity | None] | None:
         """Return the message for a job that the rule finds, with a severity if it differs; None for other jobs."""
@@ -352,7 +354,8 @@ class _Reading:
             return None
         key = "require" if texts["require"] else "when"
         expression = self._expression(number, key, texts[key])
-        self._check_message(number, texts["message"])
+        self._check_values(number, "message", texts["message"])
+        self._check_values(number, "help", texts["help"])
         if expression is None or len(self.faults) > before:
             return None
         return SiteRule(
@@ -393,14 +396,12 @@ class _Reading:
             self.fault(number, "code", f"line {other} has a rule with the code {code} already")
         self._codes.setdefault(code, number)
 
-    def _check_message(self, number: int, message: str) -> None:
-        for found in _VALUE.finditer(message):
+    def _check_values(self, number: int, key: str, text: str) -> None:
+        for found in _VALUE.finditer(text):
             if found[1] is not None:
-                self._expression(number, "message", found[1])
-        if re.search(r"[{}]", _VALUE.sub("", message)):
-            self.fault(
-                number, "message", "a brace stands alone", "write {{ and }} for braces, {RequestMemory} for a value"
-            )
+                self._expression(number, key, found[1])
+        if re.search(r"[{}]", _VALUE.sub("", text)):
+            self.fault(number, key, "a brace stands alone", "write {{ and }} for braces, {RequestMemory} for a value")
 
     def _expression(self, number: int, key: str, text: str) -> Expression | None:
         place = self._place(number, key)
@@ -506,7 +507,9 @@ def try_rule(rule: SiteRule, settings: CheckSettings) -> TriedRule:
                 continue
             if matches is not is_wanted:
                 message = f"{which} {'is not found' if is_wanted else 'is found'}"
-                values = "; ".join(f"{name} is {subject[0].shown(name)}" for name in names_in(rule.expression))
+                values = "; ".join(
+                    f"{name} is {subject[0].shown(_TEXT.format(name))}" for name in names_in(rule.expression)
+                )
                 faults.append(Diagnostic("site-rule", message, span=rule.places.get(key), help=values or None))
     return TriedRule(len(rule.match) + len(rule.no_match) - len(faults), tuple(faults))
 

@@ -134,6 +134,7 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
         ("message =", "massage =", "a rule has no massage", "massage"),
         ("when =", "# when =", "the rule needs either when or require", "check.rule"),
         ("/ 1024}", "/ 1024", "a brace stands alone", "message"),
+        ("= 64GB, or", "= {64GB, or", "a brace stands alone", "help"),
         ("/ 1024}", "/ }", "an expression is expected, and the text ends", ""),
         ('"https://example.org/memory"', "3", "url must be a text", "url"),
         ('["request_memory = 64GB", ', "[3, ", "no-match must be a list of texts", "no-match"),
@@ -380,6 +381,8 @@ def test_rules_are_treated_like_others(project: Path) -> None:
     assert codes() == codes("--select", "SITE") == ["SITE001"]
     assert codes("--ignore", "SITE001") == codes("--select", "CRN1") == codes("--no-config") == []
     assert crondor("check", "job.sub", "--no-files").status == 1
+    (project / "crondor.toml").write_text(MEMORY.replace("= 64GB, or", "= {65536}, or"))
+    assert "write request_memory = 65536, or" in crondor("check", "job.sub", "--no-files").out
     assert "see: https://example.org/memory" in crondor("check", "job.sub", "--no-files").out
     assert "https://example.org/memory" in crondor("check", "job.sub", "--no-files", "--format", "github").out
     sarif = crondor("check", "job.sub", "--select", "SITE", "--format", "sarif").data["runs"][0]
@@ -416,6 +419,15 @@ def test_files_with_rules(project: Path) -> None:
     assert "../out.toml is ignored" in found.err
     assert "there is no file gone.toml" in found.err
     assert "crondor.toml extends this file again" in found.err
+    for n in range(9):  # each is read once, not 3 ** 9 times
+        (project / f"x{n}.toml").write_text(f"[check]\nextend = {[f'x{n + 1}.toml', f'./x{n + 1}.toml'] * 2}\n")
+    (project / "x9.toml").write_text(MEMORY)
+    (project / "crondor.toml").write_text("[check]\nextend = 'x0.toml'\n")
+    assert codes() == ["SITE001"]
+    (project / "pyproject.toml").write_text(MEMORY.replace("check.rule", "tool.crondor.check.rule"))
+    assert crondor("check", "--test-rules", "pyproject.toml").lines[-1] == "1 rule: 5 tests passed"
+    (project / "x9.toml").write_text(MEMORY.replace("check.rule", "rule"))
+    assert "did you mean check.rule?" in crondor("check", "job.sub").err
     (project / "crondor.toml").write_text("[check]\nextend = 3\n")
     assert "must be a path" in crondor("check", "job.sub").err
     (project / "crondor.toml").write_text(MEMORY.replace("> 65536", ">"))
@@ -429,6 +441,7 @@ def test_rules_are_tested(project: Path) -> None:
     (project / "more.toml").write_text(MEMORY.replace("70000", "7") + BUSY)
     found = crondor("check", "--test-rules", "more.toml")
     assert (found.status, found.lines[-1]) == (1, "5 rules: 21 tests passed, 1 failed")
+    assert "RequestMemory is 7; AcctGroup is undefined" in found.err
     assert crondor("check", "--test-rules", "more.toml", "--format", "json").data["rules"][0]["failed"] == 1
     (project / "crondor.toml").unlink()
     assert "there are no rules" in crondor("check", "--test-rules").err

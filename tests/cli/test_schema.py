@@ -219,7 +219,7 @@ def taken(text: str) -> bool:
     file = SettingsFile("crondor.toml", text)
     check = tomllib.loads(text).get("check", {})
     try:
-        settings._read(file)
+        settings.read_values(file)
         read_rules(file.source, check.get("rule", []) if isinstance(check, dict) else [])
     except (BadSettings, InvalidRules):
         return False

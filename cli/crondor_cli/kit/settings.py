@@ -180,12 +180,16 @@ def _tried(read: Callable[[], Iterable[SettingValue]], faults: list[Diagnostic])
 
 
 class SettingsFile(NamedTuple):
-    """A file of settings: its text, the keys of its section, and whether it is a project's."""
+    """A file of settings: its text, and whether it is a project's."""
 
     path: str
     text: str
-    section: tuple[str, ...] = ()
     is_project: bool = False
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The keys of its section."""
+        return ("tool", "crondor") if os.path.basename(self.path) == PROJECT_FILE else ()
 
     @property
     def source(self) -> Source:
@@ -248,7 +252,7 @@ class SettingsFiles:
                 return own._replace(is_project=True)
             project = self._opened(os.path.join(folder, PROJECT_FILE), self._doubt, may_say)
             if project is not None:
-                return project._replace(section=("tool", "crondor"), is_project=True)
+                return project._replace(is_project=True)
         return None
 
     def values(self, find: Callable[[], SettingsFile | None]) -> Iterator[SettingValue]:
@@ -257,7 +261,7 @@ class SettingsFiles:
         if file is not None:
             self.used.append(file.path)
             self.has_rules |= _has_rules(file)
-            for value in _read(file):
+            for value in read_values(file):
                 yield from self._inside(file, value) if file.is_project else (value,)
 
     def _inside(self, file: SettingsFile, found: SettingValue) -> Iterator[SettingValue]:
@@ -357,7 +361,7 @@ def _leads_out(file: str, path: str) -> bool:
         return True
 
 
-def _read(file: SettingsFile) -> list[SettingValue]:
+def read_values(file: SettingsFile) -> list[SettingValue]:
     """Return the values of a file. Raises BadSettings."""
     section, places = file.tables(), TomlPlaces(file.source)
     values: list[SettingValue] = []

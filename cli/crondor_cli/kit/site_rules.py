@@ -14,7 +14,7 @@ from crondor.lint import Rule
 from crondor.lint.site import InvalidRules, SiteRule, installed_rules, read_rules, site_rules
 from crondor.lint.subject import CheckedFile, SiteRules
 from crondor_cli.kit.files import user_folder
-from crondor_cli.kit.settings import Found, SettingsFile, SettingsFiles, show_warnings
+from crondor_cli.kit.settings import Found, SettingsFile, SettingsFiles, read_values, show_warnings
 
 _DEEPEST: Final = 10  # files that extend one another
 
@@ -48,7 +48,9 @@ def rules_here(folder: str | None = None) -> list[SiteRule]:
 def rules_of_file(source: Source) -> list[SiteRule]:
     """Return the rules in one file that was named, and in those that it extends. Raises CrondorError."""
     reading = _Reading(SettingsFiles({}))
-    reading.add(SettingsFile(source.name, source.text), by_host=False)
+    file = SettingsFile(source.name, source.text)
+    read_values(file)
+    reading.add(file, by_host=False)
     return reading.result()
 
 
@@ -59,6 +61,7 @@ class _Reading:
         self._files = files
         self._rules: dict[str, SiteRule] = {}
         self._faults: list[Diagnostic] = []
+        self._met: set[str] = set()
 
     def result(self) -> list[SiteRule]:
         """Return the rules. Raises InvalidRules."""
@@ -67,7 +70,9 @@ class _Reading:
         return list(self._rules.values())
 
     def add(self, file: SettingsFile, above: tuple[str, ...] = (), *, by_host: bool) -> None:
-        """Add the rules of the files that a file extends, then its own."""
+        """Add the rules of the files that a file extends, each once, then its own."""
+        if not above:
+            self._met = set()
         try:
             table = file.tables().get("check", {})
             check: Mapping[str, Any] = table if isinstance(table, dict) else {}
@@ -92,8 +97,12 @@ class _Reading:
             if full in (*above, file.path) or len(above) >= _DEEPEST:
                 self._fault(f"{printable(path)} extends this file again, or {_DEEPEST} others", span)
                 continue
+            if full in self._met:
+                continue
+            self._met.add(full)
             other = self._files.extended(full, by_host=by_host)
             if other is not None:
+                read_values(other)
                 yield other._replace(is_project=file.is_project)
             elif not self._files.warned(full):
                 self._fault(f"there is no file {printable(path)}", span)
