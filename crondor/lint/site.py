@@ -444,18 +444,19 @@ def _unknown(node: Call | Reference) -> tuple[str, str]:
 
 
 def _guarded(code: str, function: Callable[[CheckedFile], Iterable[RuleHit]], file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield what a function of another package finds; an error of it is a finding."""
-    hits, error = _tried(lambda: list(islice(function(file), MANY)))
+    """Yield what a function of another package finds, if nowhere at the file's start; its error is a finding."""
+    start = file.source.span(0)
+    hits, error = _tried(lambda: [hit._replace(span=hit.span or start) for hit in islice(function(file), MANY)])
     yield from hits or ()
     if error:
-        yield RuleHit(f"the rule {code} failed: {error}", severity=Severity.ERROR)
+        yield RuleHit(f"the rule {code} failed: {error}", start, severity=Severity.ERROR)
 
 
 def _tried(function: Callable[[], Any]) -> tuple[Any, str]:
     """Return the result of another package's function, or None and its error."""
     try:
         return function(), ""
-    except Exception as error:  # noqa: BLE001 - it may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything
         return None, shortened(repr(error), _LONGEST)
 
 

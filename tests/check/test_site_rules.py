@@ -317,7 +317,15 @@ def no_shell(file):
 def broken(file):
     raise KeyError(file.source.name)
 
-RULES = (no_shell, broken)
+@rule("ACME003", "exits", Severity.NOTE, "a rule that ends the program")
+def exits(file):
+    raise SystemExit(0)
+
+@rule("ACME004", "text", Severity.NOTE, "a rule that finds no RuleHit")
+def text(file):
+    return ["a text"]
+
+RULES = (no_shell, broken, exits, text)
 """
 
 
@@ -341,6 +349,9 @@ def test_a_package_registers_functions(tmp_path: Path) -> None:
     assert findings["ACME001"]["place"]["line"] == 1
     assert findings["ACME001"]["url"] == "https://example.org/shell"
     assert findings["ACME002"]["message"] == f"the rule ACME002 failed: KeyError({str(job)!r})"
+    assert findings["ACME003"]["message"] == "the rule ACME003 failed: SystemExit(0)"
+    assert "no attribute" in findings["ACME004"]["message"]
+    assert findings["ACME004"]["place"]["line"] == 1
     assert "Programs are installed" in process("check", "--explain", "no-shell", env=env).stdout.decode()
     assert "ACME002" in process("check", "--rules", env=env).stdout.decode()
 

@@ -70,16 +70,17 @@ class SettingsOfFolders:
 
     def of(self, path: str) -> EditSettings:
         """Return the settings that the findings of a file depend on."""
-        values, site = self._values(path), self._site(path)
+        values = self._values(path)
+        site = self._site(path, values.get("check.target"))
         try:
             return self._settings(path, values, site)
         except (click.ClickException, CrondorError) as error:
             self._complain(_message(error))
             return self._settings(path, {}, site)
 
-    def _site(self, path: str) -> SiteRules | None:
+    def _site(self, path: str, target: str | None) -> SiteRules | None:
         try:
-            site = read_site(None, os.path.dirname(path) or None)
+            site = read_site(Release.parse(target) if target else None, os.path.dirname(path) or None)
         except CrondorError as error:
             self._complain(_message(error))
             return None
