@@ -501,7 +501,7 @@ def try_rule(rule: SiteRule, settings: CheckSettings) -> TriedRule:
             which = f"{rule.code}: number {number} of {key}"
             try:
                 subject = _tested_job(text, settings)
-                matches = any(rule.found(each) is not None for each in subject)
+                matches = any((rule.found(each) or ("", Severity.NOTE))[1] is None for each in subject)  # and decided
             except CrondorError as error:
                 first = error.diagnostics[0].message
                 faults.append(Diagnostic("site-rule", f"{which} is not a job: {first}", span=rule.places.get(key)))

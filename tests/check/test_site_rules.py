@@ -114,6 +114,8 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
     assert checked(odd, "queue")[0][1].startswith("SITE001 cannot be decided for this job")
     assert checked(odd.replace("error >", "Foo >"), "queue") == []
     assert len(checked(odd.replace("when", "require").replace("error >", "Foo >"), "queue")) == 1
+    (tried,) = (try_rule(each, SETTINGS) for each in rules_in(MEMORY.replace("RequestMemory >", "member(1) >")))
+    assert "SITE001: number 1 of match is not found" in [fault.message for fault in tried.faults]
     mixed = MEMORY.replace("RequestMemory > 65536", "(Foo == 1 || error)")
     assert checked(mixed, "+Foo = $(n)", "queue n in (0, 1)")[0][1].startswith("0 GB is too much; the same for 1")
 
