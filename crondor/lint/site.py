@@ -32,7 +32,7 @@ from crondor.lint.report import GROUP, SITE_CODE
 from crondor.lint.rule import MANY, Rule, RuleHit
 from crondor.lint.rules.conditions import is_known, meant
 from crondor.lint.subject import AdmittedJobs, CheckedFile, CheckedJob, CheckSettings, SiteRules
-from crondor.lint.submit import read_file
+from crondor.lint.submit import read_file, report_of
 from crondor.spec import FIELDS
 from crondor.times import JobTimes
 from crondor.zones import zone_of
@@ -522,5 +522,6 @@ def _tested_job(text: str, settings: CheckSettings) -> list[JobSubject]:
     lines = text if _QUEUE.search(text) else f"{text}\nqueue\n"
     read = read_file(Source(f"executable = /bin/true\n{lines}", "test"), settings)
     if read.errors or not read.stored:
-        raise CrondorError(read.errors or [Diagnostic("site-rule", "the lines cannot be submitted")])
+        refused = [each.diagnostic for each in report_of(read).findings if each.diagnostic.severity is Severity.ERROR]
+        raise CrondorError(read.errors or refused or [Diagnostic("site-rule", "the lines cannot be submitted")])
     return JobSubject.of_file(read)

@@ -116,6 +116,8 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
     assert len(checked(odd.replace("when", "require").replace("error >", "Foo >"), "queue")) == 1
     (tried,) = (try_rule(each, SETTINGS) for each in rules_in(MEMORY.replace("RequestMemory >", "member(1) >")))
     assert "SITE001: number 1 of match is not found" in [fault.message for fault in tried.faults]
+    (tried,) = (try_rule(each, SETTINGS) for each in rules_in(MEMORY.replace("128GB", "a b")))
+    assert tried.faults[0].message.startswith("SITE001: number 1 of match is not a job: Parse error in expression")
     mixed = MEMORY.replace("RequestMemory > 65536", "(Foo == 1 || error)")
     assert checked(mixed, "+Foo = $(n)", "queue n in (0, 1)")[0][1].startswith("0 GB is too much; the same for 1")
 
