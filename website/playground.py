@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -25,15 +26,18 @@ def build(folder: Path, *, with_engine: bool) -> None:
         say_sizes(folder)
 
 
+FIRST = ("pyodide/pyodide.asm.mjs", "pyodide/pyodide.asm.wasm.gz", "snapshot.gz", "now.zip")
+LATER = ("later.zip", "pyodide/python_stdlib.zip")
+
+
 def say_sizes(folder: Path) -> None:
-    """Write into the page how many MB it loads: before the first answer, and after it."""
+    """Write into the page how many bytes it loads: before the first answer, and after it."""
     page = folder / "worker.js"
-    files = [file for file in folder.rglob("*") if file.is_file() and file.name != "README.md"]
-    later = (folder / "later.zip").stat().st_size
-    first = sum(file.stat().st_size for file in files) - later
+    sizes = {name: (folder / name).stat().st_size for name in (*FIRST, *LATER)}
     text = page.read_text("utf-8")
-    for name, size in (("FIRST_MB", first), ("LATER_MB", later)):
-        text = text.replace(f"const {name} = 0;", f"const {name} = {size / 1e6:.0f};")
+    first = json.dumps({name: sizes[name] for name in FIRST})
+    text = text.replace("const FIRST = {};", f"const FIRST = {first};")
+    text = text.replace("const LATER = 0;", f"const LATER = {sum(sizes[name] for name in LATER)};")
     page.write_text(text, encoding="utf-8")
 
 

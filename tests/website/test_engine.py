@@ -12,6 +12,7 @@ import pytest
 
 from crondor import CronSpec, Recurrence
 from crondor.classad import regexp
+from tests.cli.running import crondor
 from website.play import engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,48 +76,37 @@ def test_no_schedule_is_an_answer(text: str, code: str | None) -> None:
     assert code is None or code in {each["code"] for each in answer["findings"]}
 
 
-def test_submit_lines_are_those_that_were_asked_for() -> None:
-    """What is copied says what was typed, window and preparation too."""
-    answer = ask("schedule", text="30 2 * * 1", window="900", prep="600")
-    lines = [line.replace(" ", "") for line in answer["submit"].splitlines()]
-    assert {"cron_minute=30", "cron_hour=2", "cron_day_of_week=1", "cron_window=900", "cron_prep_time=600"} <= set(
-        lines
-    )
-    first = answer["next"]["runs"][0]["manual"]
+def test_a_window_is_that_of_the_runs() -> None:
+    """What was typed beside the schedule, window and preparation."""
+    first = ask("schedule", text="30 2 * * 1", window="900", prep="600")["next"]["runs"][0]["manual"]
     assert (first["time"] - first["match_opens"], first["last_start"] - first["time"]) == (900, 900)
 
 
 @pytest.mark.parametrize(
-    ("line", "now"),
+    "text",
     [
-        ("0 6 * * 1", NOW),
-        ("30 7 * * 1-5", NOW + 15 * 86_400),  # no month ends among the runs that are shown
-        ("*/7 2 * * 0,3", NOW),
-        ("0 6 1-10/3 * 1", NOW),
-        ("0 */5 */3 */2 *", NOW),
+        *("0 6 * * 1", "30 7 * * 1-5", "*/7 2 * * 0,3", "0 6 1-10/3 * 1", "0 */5 */3 */2 *", "30 2 * * *"),
+        *("@daily", "0 18 * * 5L", "Mon..Fri 09:00", "DTSTART:20261201T040000 RRULE:FREQ=WEEKLY"),
+        *(
+            "last Friday of the month at 18:00",
+            "every weekday at 09:00 except holidays:DE",
+            "every 90 minutes from 2026-12-01T06:00",
+        ),
     ],
 )
-def test_submit_lines_have_what_the_page_says_is_needed(line: str, now: int) -> None:
-    """Each line or clause, so that the real schedd runs the job at the manual's times, and check has no error left."""
-    answer = ask("schedule", text=line, now=now)
-    needed = [each["write"] for each in answer["differences"] if each["write"]]
-    assert needed
-    blank = answer["submit"].replace(" ", "")
-    assert all(text.replace(" ", "") in blank for text in needed)
-    again = ask("submit", text=f"executable = job.sh\n{answer['submit']}", now=now)
-    assert not [each["code"] for each in again["findings"] if each["severity"] == "error"]
-    runs = again["jobs"][0]["runs"]
-    assert len(runs) == engine.RUNS
-    assert not any(run["differs"] for run in runs)
-    times = [run["manual"]["time"] for run in runs]
-    assert times == list(islice(Recurrence(CronSpec.from_line(line), "Europe/Berlin").upcoming(now), engine.RUNS))
-
-
-def test_words_become_submit_lines() -> None:
-    """Those of `crondor compile`; what cannot be said has its reason, and a text is never taken for an option."""
-    lines = ask("compile", text="last Friday of the month at 18:00", window="60")["submit"]
-    assert "cron_day_of_week = 5\n" in lines
+def test_submit_lines_are_those_of_compile(text: str) -> None:
+    """Whole: in a file they have no error, and the real schedd runs the job at the times that were asked for."""
+    common = ("--tz", "Europe/Berlin", "--now", str(NOW))
+    made = ask("compile", text=text, window="60")
+    nearest = ["--approximate"] * ("reason" in made)
+    lines = made["submit"]
+    assert lines == crondor("compile", text, "--window", "60", "--format", "submit", *nearest, *common).out
     assert "cron_window = 60\n" in lines
+    again = ask("submit", text=f"executable = job.sh\nlog = job.log\n{lines}queue\n")
+    assert not [each["message"] for each in again["findings"] if each["severity"] == "error"]
+    found = ask("schedule", text=text)
+    times = found.get("times") or [run["manual"]["time"] for run in found["next"]["runs"] if run["manual"]]
+    assert nearest or [run["htcondor"]["time"] for run in again["jobs"][0]["runs"] if run["htcondor"]] == times
     assert ask("compile", text="--write=x.sub")["errors"]
 
 
@@ -137,8 +127,18 @@ def test_routes_are_explained_and_applied() -> None:
     config, jobs = ((ROOT / "examples" / name).read_text("utf-8") for name in ("routes.conf", "routable.ads"))
     answer = ask("route", config=config, jobs=jobs)
     assert [each["route"] for each in answer["jobs"]] == ["Slurm", None, "Neighbours", None]
-    assert "@@ 71.0 -> Slurm @@" in answer["copies"]
+    copies = {each["job"]: {change["name"]: change for change in each["changes"]} for each in answer["copies"]}
+    assert copies["71.0"]["RouteName"] == {"name": "RouteName", "before": None, "after": '"Slurm"'}
     assert "more.conf" in ask("route", config="include : more.conf\n", jobs=jobs)["errors"]
+
+
+def test_findings_of_a_router_have_their_places() -> None:
+    """As browsers count, after letters of two units."""
+    head = "# \N{ALARM CLOCK}\N{MUSICAL SYMBOL G CLEF}\n"
+    config = f"{head}JOB_ROUTER_ROUTE_NAMES = A, B\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n"
+    (found,) = [each for each in ask("route", config=config, jobs="a = 1\n")["findings"] if each["code"] == "CRN611"]
+    place = found["place"]
+    assert config.encode("utf-16-le")[2 * place["start"] : 2 * place["end"]].decode("utf-16-le") == "B"
 
 
 def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

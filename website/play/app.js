@@ -36,12 +36,23 @@ function start() {
   isReady = false;
   worker = new Worker("worker.js", { type: "module" });
   worker.onmessage = ({ data }) => {
-    if (data.state) $("state").textContent = data.state;
+    if (data.total) progress(data);
     else if (data.ready) { isReady = true; $("state").textContent = "Ready"; document.body.dataset.ready = "yes"; for (const each of waiting.values()) each.limit(); }
     else if (data.failed) $("state").textContent = `Python could not be loaded: ${data.failed}`;
     else { waiting.get(data.id)?.done(data.answer); waiting.delete(data.id); }
   };
   worker.onerror = (event) => { $("state").textContent = `Python could not be loaded${location.protocol === "file:" ? ": open this page from a web server, as with python3 -m http.server" : `: ${event.message ?? ""}`}`; };
+}
+
+// What is shown in the place of an answer until there can be one.
+const bar = el("progress", { max: 1, value: 0, ariaLabel: "Loading crondor" });
+const loading = el("div", { class: "loading" }, bar, el("p", { class: "quiet", textContent: "Loading crondor ..." }));
+
+function progress({ loaded, total, later }) {
+  const mega = (size) => (size / 1e6).toFixed(1);
+  bar.value = Math.min(1, loaded / total);
+  loading.lastChild.textContent = `Loading crondor: ${mega(loaded)} of ${mega(total)} MB. It runs in this page; ${mega(later)} MB more follow the first answer.`;
+  $("state").textContent = `${mega(loaded)} of ${mega(total)} MB`;
 }
 
 function ask(question) {
@@ -159,8 +170,8 @@ function heat({ year: shown, first_weekday: first, days }) {
     el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "The year" }, picture));
 }
 
-function diffReasons(list) {
-  return list.length ? part("Why the real schedd differs", ...list.map((each) => el("p", {}, each.reason, each.write && el("pre", { class: "out", tabIndex: 0, textContent: each.is_clause ? `requirements = ${each.write}` : each.write })))) : null;
+function diffReasons(list, isMended = false) {
+  return list.length ? part("Why the real schedd differs", isMended && el("p", { class: "quiet", textContent: "The submit lines below prevent it." }), ...list.map((each) => el("p", {}, each.reason, !isMended && each.write && el("pre", { class: "out", tabIndex: 0, textContent: each.is_clause ? `requirements = ${each.write}` : each.write })))) : null;
 }
 
 function runRows(job, zone, other) {
@@ -191,29 +202,28 @@ async function showSchedule(zone, other) {
   if (job?.schedd_fault) pieces.push(part("What the real schedd does", el("p", { textContent: job.schedd_fault.message })));
   const schedule = found.explain?.schedule;
   if (schedule) pieces.push(el("div", {}, el("ul", { class: "fields", ariaLabel: "The fields" }, ...schedule.fields.map((field) => el("li", {}, el("code", { textContent: field.written ?? "*" }), field.field.replaceAll("_", " "), el("br"), el("span", { textContent: field.unrestricted ? "any" : short(field.values) })))), el("p", { class: "quiet", textContent: schedule.day_rule?.words ?? "" })));
-  if (found.year) pieces.push(heat(found.year));
-  if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(found.differences ?? job.differences));
+  if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(found.differences ?? job.differences, !found.refused));
   if (found.times) pieces.push(part("Next runs", table([zone, ...(other ? [other] : [])], found.times.map((time) => ({ time, cells: [moment(time, zone), ...(other ? [moment(time, other)] : [])] })))));
   if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no run any more." }));
+  if (found.year) pieces.push(heat(found.year));
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));
-  const isChanged = found.differences?.some((each) => each.write);
-  if (found.submit) pieces.push(submitLines(found.submit, isChanged ? "In a submit file, so that the real schedd reads it alike" : "In a submit file"));
-  else if (found.kind === "schedule") pieces.push(compiledLines(text, zone));
+  if (found.kind && !found.refused) pieces.push(compiledLines(found.line ?? text, zone));
   return pieces;
 }
 
-function submitLines(lines, title) {
-  const open = () => { $("submit-text").value = `executable        = job.sh\nlog               = job.log\n${lines}`; select("submit"); };
-  return el("div", {}, el("div", { class: "title" }, el("h2", { textContent: title }), copy(lines, "Copy the submit lines"), button("Open as a submit file", "", open)), el("pre", { class: "out submit-lines", tabIndex: 0, textContent: lines }));
+function submitLines(lines, title, reason) {
+  const open = () => { $("submit-text").value = `executable = job.sh\nlog = job.log\n${lines}queue\n`; select("submit"); };
+  return el("div", {}, el("div", { class: "title" }, el("h2", { textContent: title }), copy(lines, "Copy the submit lines"), button("Open as a submit file", "", open)), reason, el("pre", { class: "out submit-lines", tabIndex: 0, textContent: lines }));
 }
 
-// More than five fields say: crondor compile finds lines that mean the same, and proves it. That takes longer.
+// The lines of crondor compile, which are proven to mean the same. That takes longer.
 function compiledLines(text, zone) {
   const box = el("div", {}, el("p", { class: "quiet", textContent: "Looking for the submit lines that mean this ..." }));
   ask({ kind: "compile", text, zone, now: now(), window: $("window").value, prep: $("prep").value }).then((found) => {
     const why = found.errors ?? found.refused;
-    box.replaceChildren(found.submit ? submitLines(found.submit, "In a submit file: proven to mean the same") : part("In a submit file", el("pre", { class: "out", tabIndex: 0, textContent: why ?? "" })));
+    const nearest = found.reason && el("pre", { class: "out", tabIndex: 0, textContent: found.reason });
+    box.replaceChildren(found.submit ? submitLines(found.submit, nearest ? "In a submit file: the nearest schedule that HTCondor can express" : "In a submit file: proven to mean the same", nearest) : part("In a submit file", el("pre", { class: "out", tabIndex: 0, textContent: why ?? "" })));
   });
   return box;
 }
@@ -234,8 +244,8 @@ async function showSubmit(zone) {
   const time = now();
   const found = await ask({ kind: "submit", text, zone, now: time });
   const area = $("submit-text");
-  if (area.value === text) underline(text, found.findings ?? []);
-  const go = ({ start: from, end }) => { area.focus(); area.setSelectionRange(from, Math.max(end, from + 1)); };
+  if (area.value === text) underline(area, found.findings ?? []);
+  const go = showIn(area);
   const mend = async (index) => {
     const mended = await ask({ kind: "fix", text, zone, now: time, index });
     if (mended.text !== undefined && area.value === text) { area.value = mended.text; await show(); area.focus(); }
@@ -247,8 +257,11 @@ async function showSubmit(zone) {
     ...jobs.map((job) => part(job.schedule ? job.schedule.words : "Runs", timeline(job, zone), diffReasons(job.differences)))];
 }
 
-function underline(text, list) {
-  const pre = document.querySelector(".editor pre");
+const showIn = (area) => ({ start: from, end }) => { area.focus(); area.setSelectionRange(from, Math.max(end, from + 1)); };
+
+function underline(area, list) {
+  const text = area.value;
+  const pre = area.previousElementSibling;
   pre.replaceChildren();
   let at = 0;
   for (const { place, severity } of list.filter((each) => each.place).sort((a, b) => a.place.start - b.place.start)) {
@@ -287,15 +300,27 @@ function length(seconds) {
 }
 
 async function showRoute(zone) {
-  const found = await ask({ kind: "route", config: $("route-config").value, jobs: $("route-jobs").value, zone, now: now() });
+  const area = $("route-config");
+  const config = area.value;
+  const found = await ask({ kind: "route", config, jobs: $("route-jobs").value, zone, now: now() });
+  if (area.value === config) underline(area, found.findings ?? []);
   const jobs = (found.jobs ?? []).map((job) => el("li", {}, el("b", { textContent: `Job ${job.job}: ${job.route ? `goes on ${job.route}` : "is not routed"}` }),
     ...job.missed.map((each) => el("p", { class: "quiet", textContent: each.reason })),
     el("dl", {}, ...job.routes.flatMap((each) => [el("dt", { textContent: each.route }), el("dd", { class: each.outcome === "matched" ? "matched" : "", textContent: `${each.outcome}${each.reason ? `: ${each.reason}` : ""}` })]))));
-  const lines = (found.copies ?? "").split("\n").map((line) => el("span", { class: line.startsWith("@@") ? "head" : line[0] === "+" ? "add" : line[0] === "-" ? "del" : "", textContent: `${line}\n` }));
   return [found.refused && el("p", { textContent: found.refused }), jobs.length ? part("Which route, and why not the others", el("ul", { class: "routes" }, ...jobs)) : null,
     found.errors && el("pre", { class: "out", tabIndex: 0, textContent: found.errors }),
-    found.copies && part("What changes in the routed copies", el("pre", { class: "out", tabIndex: 0 }, ...lines)),
-    found.check && part("The configuration", el("pre", { class: "out", tabIndex: 0, textContent: found.check }))];
+    ...(found.copies ?? []).map((each) => part(`What changes in the copy of job ${each.job} for ${each.route}`, changes(each.changes))),
+    part("The configuration", findings(found.findings, { go: showIn(area) }) ?? (!found.refused && el("p", { textContent: "Nothing is wrong with it that crondor knows of." })))];
+}
+
+// What was changed comes first, and what every copy begins with last.
+function changes(list) {
+  const kind = ({ before, after }) => (before === null ? "add" : after === null ? "del" : "changed");
+  const weight = (each) => (kind(each) === "changed" ? 0 : /^(0(\.0)?|false)$/.test(each.after ?? "0") ? 2 : 1);
+  const rows = [...list].sort((a, b) => weight(a) - weight(b)).map((each) => el("tr", { class: kind(each) }, el("th", { scope: "row", textContent: each.name }),
+    el("td", {}, each.before !== null && el("del", { textContent: each.before })), el("td", {}, each.after !== null && el("ins", { textContent: each.after }))));
+  return el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "Changes" }, el("table", { class: "diff" },
+    el("thead", {}, el("tr", {}, ...["attribute", "job", "routed copy"].map((head) => el("th", { textContent: head, scope: "col" })))), el("tbody", {}, ...rows)));
 }
 
 // Showing, and the address
@@ -313,6 +338,7 @@ async function show() {
     return;
   }
   box.classList.add("busy");
+  if (!isReady) box.replaceChildren(loading);
   const pieces = await { schedule: showSchedule, submit: showSubmit, route: showRoute }[tab](zone, other === zone ? "" : other);
   if (mine !== latest) return;
   box.replaceChildren(...pieces.filter(Boolean));
@@ -349,7 +375,7 @@ $("other").value = HERE === "UTC" ? "Europe/Berlin" : "UTC";
 $("zones").append(...Intl.supportedValuesOf("timeZone").map((value) => el("option", { value })));
 let timer;
 document.querySelector("main").addEventListener("input", ({ target }) => {
-  if (target.id === "submit-text") underline(target.value, []);
+  if (target.closest(".editor")) underline(target, []);
   year = 0;
   clearTimeout(timer);
   timer = setTimeout(show, 60);
@@ -360,7 +386,7 @@ document.querySelector("[role=tablist]").addEventListener("keydown", ({ key }) =
   const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
   if (step) select(TABS.at((TABS.indexOf(tab) + step) % TABS.length));
 });
-$("submit-text").addEventListener("scroll", ({ target }) => { const pre = document.querySelector(".editor pre"); pre.scrollTop = target.scrollTop; pre.scrollLeft = target.scrollLeft; });
+for (const each of document.querySelectorAll(".editor textarea")) each.addEventListener("scroll", ({ target }) => { const pre = target.previousElementSibling; pre.scrollTop = target.scrollTop; pre.scrollLeft = target.scrollLeft; });
 $("share").addEventListener("click", ({ currentTarget }) => put(location.href, currentTarget));
 addEventListener("hashchange", restore);
 start();

@@ -33,7 +33,6 @@ LIMIT = 200_000  # characters of a text; a page that was led here by a link shal
 RUNS = 8
 _FIELD_LINE = re.compile(r"^\s*(?:\+?cron_?|--)?(minute|hour|day_?of_?month|month|day_?of_?week)s?\s*=", re.IGNORECASE)
 _NAMES = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
-_END = "# stay in the queue for the next run\non_exit_remove    = false\nqueue\n"
 _NO_REGEXP = (
     "This asks for a regular expression. HTCondor's own engine for them, PCRE2, does not run in a browser: "
     "install crondor for this one."
@@ -146,10 +145,11 @@ def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) ->
     fields = line.split(maxsplit=4)
     if len(fields) != len(FIELDS):
         return {"refused": f"A crontab line has {len(FIELDS)} fields.", "findings": []}
-    submit = _submit_lines(fields, timing)
+    given = zip((*_NAMES, "cron_window", "cron_prep_time"), (*fields, *timing), strict=True)
+    submit = "".join(f"{name} = {value}\n" for name, value in given if value.strip()) + "queue\n"
     out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": submit})
     job = _job(out)
-    found: Answer = {"kind": "cron", "line": line, "submit": submit, "next": job, "findings": []}
+    found: Answer = {"kind": "cron", "line": line, "next": job, "findings": []}
     if job is None:
         return {**found, "refused": str(out.get("errors", ""))}
     try:
@@ -164,7 +164,6 @@ def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) ->
     reasons = (explained.get("schedd") or {}).get("differences", [])  # of the schedule, whichever runs are shown
     found |= {
         "explain": explained,
-        "submit": _submit_lines(fields, timing, reasons),
         "differences": reasons + [each for each in job["differences"] if each not in reasons],
     }
     runs = Recurrence(spec, zone)
@@ -175,23 +174,6 @@ def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) ->
         return [runs.count(start - 1, end - 1) for start, end in pairwise(edges)]
 
     return {**found, "year": _year(count, zone, year)}
-
-
-def _submit_lines(fields: list[str], timing: tuple[str, str], reasons: Iterable[Answer] = ()) -> str:
-    """Return lines that say what the fields say, changed so that the real schedd reads them alike."""
-    values = dict(zip(_NAMES, fields, strict=True))
-    clauses = []
-    for each in reasons:
-        if each["is_clause"]:
-            clauses += ["# refuse the times that the real schedd adds", f"requirements      = {each['write']}"]
-        elif each["write"]:
-            name, _, value = each["write"].partition(" = ")
-            values[name] = value
-    lines = [f"{name:<17} = {value}" for name, value in values.items() if value != "*"]
-    lines = lines or [f"{_NAMES[0]:<17} = *"]
-    for name, value in zip(("cron_window", "cron_prep_time"), timing, strict=True):
-        lines += [f"{name:<17} = {value.strip()}"] if value.strip() else []
-    return "\n".join([*lines, *clauses, _END])
 
 
 def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> Answer:
@@ -212,10 +194,17 @@ def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> A
 
 
 def compiled(*, text: str, zone: str, now: int, window: str = "", prep: str = "") -> Answer:
-    """Return the submit lines that make the real schedd run a schedule of any language, proven as the command does."""
+    """Return the lines of a submit file for a schedule in any language, as the command prints them.
+
+    If HTCondor cannot express it, they are those of the nearest schedule, with the reason.
+    """
     timing = [f"--window={window}"] * bool(window.strip()) + [f"--prep-time={prep}"] * bool(prep.strip())
-    out, err, status = command("compile", *timing, *_at(zone, now), "--format", "submit", "--", text)
-    return {"submit": f"{out.rstrip()}\n{_END}"} if status == 0 and out else {"errors": err or out}
+    line = ("compile", *timing, *_at(zone, now), "--format", "submit")
+    out, reason, status = command(*line, "--", text)
+    if status == 0 and out:
+        return {"submit": out}
+    out, err, status = command(*line, "--approximate", "--", text)
+    return {"submit": out, "reason": reason} if status == 0 and out else {"errors": err}
 
 
 def _year(count: Callable[[list[int]], list[int]], zone: str, year: int) -> Answer:
@@ -289,16 +278,27 @@ def fix(*, text: str, zone: str, now: int, index: int) -> Answer:
 
 
 def route(*, config: str, jobs: str, zone: str, now: int) -> Answer:
-    """Return which route takes each job, why the others do not, and the routed copies."""
+    """Return which route takes each job, why the others do not, what is wrong, and what changes in the copies."""
     is_submit = re.search(r"^\s*queue\b", jobs, re.MULTILINE | re.IGNORECASE)
     name = "job.sub" if is_submit else "jobs.ads"
     files = {"routes.conf": config, name: jobs}
     common = ("--config", "routes.conf", name, *_at(zone, now))
     owner = ("--job-owner", "alice")
     explained = _json("route", "explain", *common, *owner, files=files)
-    checked, said, _ = command("route", "check", "--config", "routes.conf", *_at(zone, now), files=files)
-    copies, errors, _ = command("route", "apply", *common, *owner, "--diff", files=files)
-    return {**explained, "check": checked or said, "copies": copies, "errors": explained.get("errors") or errors}
+    checked = _json("route", "check", "--config", "routes.conf", *_at(zone, now), files=files)
+    findings = [each for file in checked.get("files", []) for each in file["findings"]]
+    for each in findings:
+        each["place"] = each["place"] and {**each["place"], **_span_of(config, each["place"])}
+    applied, errors, _ = command("route", "apply", *common, *owner, "--format", "json", files=files)
+    copies = json.loads(applied) if applied.startswith("[") else []
+    return {**explained, "findings": findings, "copies": copies, "errors": explained.get("errors") or errors}
+
+
+def _span_of(text: str, place: Answer) -> dict[str, int]:
+    """Return where a place stands in UTF-16 units."""
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    at = [starts[place[f"{end}line"] - 1] + place[f"{end}column"] - 1 for end in ("", "end_")]
+    return _offsets(text, Span(Source(text), *at))
 
 
 _QUESTIONS: dict[str, Callable[..., Answer]] = {
