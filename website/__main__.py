@@ -13,6 +13,7 @@ from pathlib import Path
 from website import playground
 from website.links import faults
 from website.staging import ROOT, DeadLink, stage
+from website.texts import write_texts
 
 
 def main() -> None:
@@ -34,6 +35,10 @@ def main() -> None:
         sys.exit("website: Sphinx found faults, see above")
     for name in (".buildinfo", "objects.inv"):
         (site / name).unlink(missing_ok=True)
+    try:
+        write_texts(gathered, site)
+    except DeadLink as fault:
+        sys.exit(f"website: a link leads nowhere: {fault}")
     versions = [{"name": metadata.version("crondor"), "path": f"{site.name}/"}]
     (site / "versions.json").write_text(json.dumps(versions) + "\n", encoding="utf-8")
     playground.build(site / "playground", with_engine=not arguments.no_playground)

@@ -26,6 +26,7 @@ html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]  # no module, which a browser would not load from disk
 html_favicon = str(HERE / "play" / "icon.svg")
 html_show_copyright = False
+html_search_scorer = str(HERE / "scorer.js")
 html_copy_source = False
 highlight_language = "none"  # what names no language is none; the default would be Python
 smartquotes = False  # what is written is what is shown, also of options
@@ -103,10 +104,18 @@ def tidy_docstring(_app: Sphinx, _what: str, _name: str, _thing: object, _option
         lines.clear()
 
 
+def name_markdown(_app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: object) -> None:
+    """Name the Markdown beside a page, which website.texts writes, to programs that read it."""
+    if doctree is not None and not page.startswith("interface/crondor"):
+        href = f"{page.rpartition('/')[2]}.md"
+        context["metatags"] = f'{context.get("metatags", "")}<link rel="alternate" type="text/markdown" href="{href}">'
+
+
 def setup(app: Sphinx) -> None:
     """Make the languages of the examples known."""
     app.connect("autodoc-process-docstring", tidy_docstring)
     app.add_lexer("console", Session)
+    app.connect("html-page-context", name_markdown)
     app.connect("html-page-context", share_navigation, priority=100)  # before the theme's, which has 500
     for alias in Condor.aliases:
         app.add_lexer(alias, Condor)

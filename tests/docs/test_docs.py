@@ -31,7 +31,8 @@ from tests.rows import rows
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 CLI = DOCS / "cli"
-PAGES = sorted(page for page in (ROOT / "README.md", *DOCS.rglob("*.md")) if page.exists())
+FRONT = (ROOT / "README.md", ROOT / "website/pages/index.md")
+PAGES = sorted(page for page in (*FRONT, *DOCS.rglob("*.md")) if page.exists())
 
 SOME_TIME = 1_000_000_000.0  # what the clock says where a page forgets --now: 2001, so that it cannot pass by chance
 SOME_ZONE = "Antarctica/Troll"  # and the zone where it forgets --tz

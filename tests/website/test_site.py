@@ -11,6 +11,7 @@ from crondor.lint.routes import ROUTE_RULES
 from website import playground, staging
 from website.links import faults
 from website.made import MODULES, knob_page, library_pages, rule_pages
+from website.texts import write_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,3 +135,25 @@ def test_the_playground_says_how_much_it_loads(tmp_path: Path) -> None:
     made = (tmp_path / "worker.js").read_text("utf-8")
     assert '"now.zip": 4};' in made
     assert "const LATER = 11;" in made
+
+
+def test_pages_are_there_as_markdown(tmp_path: Path) -> None:
+    """With links to Markdown where there is some, and the pages of the navigation in llms.txt."""
+    pages, site = tmp_path / "pages", tmp_path / "site"
+    pages.mkdir()
+    site.mkdir()
+    tree = "```{toctree}\n:caption: Begin\n:hidden:\n\na\nb\n```\n"
+    (pages / "index.md").write_text(f"# crondor\n\ncrondor **shows**\nwhen.\n\n{tree}")
+    (pages / "a.md").write_text(
+        "---\norphan: true\n---\n\n# A page\n\nIt says [b](b.rst#x) this. And more.\n\n```\n[c](d.md)\n```\n"
+    )
+    for name in ("index", "a", "b"):
+        (site / f"{name}.html").write_text("")
+    write_texts(pages, site)
+    assert (site / "a.md").read_text() == "# A page\n\nIt says [b](b.html#x) this. And more.\n\n```\n[c](d.md)\n```\n"
+    assert "toctree" not in (site / "index.md").read_text()
+    said = "# crondor\n\n> crondor shows when.\n\n## Begin\n\n- [A page](a.md): It says b this.\n"
+    assert (site / "llms.txt").read_text() == said
+    (pages / "a.md").write_text("# A page\n\n[gone](gone.svg)\n")
+    with pytest.raises(staging.DeadLink, match=r"a\.md: gone\.svg"):
+        write_texts(pages, site)

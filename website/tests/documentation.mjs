@@ -41,6 +41,10 @@ async function searches(page, address) {
   await page.waitForSelector("#search-results li");
   const found = await page.$$eval("#search-results li > a", (links) => links.map((link) => link.href));
   check("the search finds the page on dialects", found.some((href) => /\/dialects\.html/.test(href)), found.join(" "));
+  await page.goto(`${address}?q=job+did+not+run`);
+  await page.waitForSelector("#search-results li");
+  const first = await page.$$eval("#search-results li > a", (links) => links.slice(0, 3).map((link) => link.href));
+  check("the search finds what to do if a job did not run", first.some((href) => /\/how-to\/submit-jobs\.html/.test(href)), first.join(" "));
 }
 
 async function anchors(page, base) {
