@@ -25,7 +25,7 @@ ROUTES = (
 SITE = 'JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = SET AcctGroup "physics"\n'
 CALLS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("check", {"submit": SUBMIT, "select": ["CRN1"]}, ("check", "--select", "CRN1", "-")),
-    ("next", {"submit": GOOD, "count": 2}, ("next", "-n", "2", "-")),
+    ("next", {"submit": GOOD, "count": 2.0}, ("next", "-n", "2", "-")),
     ("next", {"crontab": "0 6 * * 1", "count": 2}, ("next", "--crontab", "0 6 * * 1", "-n", "2")),
     ("next", {"schedule": "weekdays at 09:00"}, ("next", "--schedule", "weekdays at 09:00")),
     ("explain", {"crontab": "30 2 * * *", "at": NOW}, ("explain", "--crontab", "30 2 * * *", "--at", NOW)),
@@ -155,7 +155,8 @@ def test_wrong_arguments_are_refused(tmp_path: Path, name: str, arguments: Mappi
 
 def called(name: str, arguments: Mapping[str, Any], folder: Path) -> types.CallToolResult:
     """Call a tool in this process."""
-    return anyio.run(server._called, name, arguments, str(folder))
+    result: types.CallToolResult = anyio.run(server._called, name, arguments, str(folder))
+    return result
 
 
 def test_a_call_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +170,9 @@ def test_a_call_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     slow = called("next", {"crontab": "* * * * *"}, tmp_path)
     assert text_of(slow).startswith("next was ended after 0.01 s")
     assert "there is no tool 'nxt'" in text_of(called("nxt", {}, tmp_path))
+    assert "such as NUL" in text_of(called("next", {"crontab": "\0"}, tmp_path))
+    assert "such as NUL" in text_of(called("next", {"crontab": "\ud800"}, tmp_path))
+    assert "cannot start in the folder" in text_of(called("next", {"crontab": "* * * * *"}, tmp_path / "gone"))
 
 
 def test_what_the_command_says_is_the_error(tmp_path: Path) -> None:

@@ -122,14 +122,11 @@ async def _called(name: str, arguments: Mapping[str, Any], folder: str) -> types
     with TemporaryDirectory(prefix="crondor-mcp-") as others:
         try:
             call = call_of(tool, arguments, folder, others)
-        except Refused as error:
-            return _failed(str(error))
-        for path, text in call.files.items():
-            await anyio.Path(path).write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
-        try:
+            for path, text in call.files.items():
+                await anyio.Path(path).write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
             out, err = await _run(call, folder)
-        except TimeoutError:
-            return _failed(f"{name} was ended after {SECONDS} s: ask for less, such as fewer days, runs or jobs")
+        except (OSError, ValueError) as error:
+            return _failed(_reason(name, error))
         out, err = (each.replace(f"{others}{os.sep}".encode(), b"") for each in (out, err))
     said = _USAGE.sub("", err.decode(errors="replace")).strip()
     if len(out) > MOST:
@@ -142,6 +139,17 @@ async def _called(name: str, arguments: Mapping[str, Any], folder: str) -> types
     content = [types.TextContent(type="text", text=each) for each in (text, said) if each]
     structured = answer if isinstance(answer, dict) else {RESULT: answer}
     return types.CallToolResult(content=list(content), structured_content=structured)
+
+
+def _reason(name: str, error: Exception) -> str:
+    """Return why a command did not run to its end."""
+    if isinstance(error, Refused):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return f"{name} was ended after {SECONDS} s: ask for less, such as fewer days, runs or jobs"
+    if isinstance(error, OSError):
+        return f"{name} cannot start in the folder of this server: {error.strerror}"
+    return "an argument has a character that a command line cannot have, such as NUL"
 
 
 def _failed(message: str) -> types.CallToolResult:

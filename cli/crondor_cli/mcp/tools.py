@@ -258,7 +258,7 @@ def _words(flag: str, value: object) -> Iterator[str]:
         if each is True:
             yield flag
         elif each is not None and each is not False:
-            yield f"{flag}={each}"
+            yield f"{flag}={int(each) if isinstance(each, float) else each}"  # 60.0 is an integer of JSON
 
 
 def _path(path: object, folder: str) -> str | None:
