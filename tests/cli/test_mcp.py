@@ -153,6 +153,22 @@ def test_wrong_arguments_are_refused(tmp_path: Path, name: str, arguments: Mappi
     assert str(error.value).startswith(message)
 
 
+def test_no_module_of_the_folder_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even if PYTHONPATH has an empty or relative entry."""
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit(3)")
+    monkeypatch.setenv("PYTHONPATH", ":.")
+    assert not called("check", {"submit": GOOD}, tmp_path).is_error
+
+
+def test_a_process_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system can limit its time: a killed server ends no process."""
+    limits: list[int] = []
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "prlimit", lambda _pid, what, _limits: limits.append(what))
+    assert not called("check", {"submit": GOOD}, tmp_path).is_error
+    assert limits == [resource.RLIMIT_AS, resource.RLIMIT_CPU]
+
+
 def called(name: str, arguments: Mapping[str, Any], folder: Path) -> types.CallToolResult:
     """Call a tool in this process."""
     result: types.CallToolResult = anyio.run(server._called, name, arguments, str(folder))

@@ -33,17 +33,7 @@ MOST: Final = 200_000
 
 _MEMORY: Final = 2 << 30  # bytes
 _AT_ONCE: Final = 4  # calls
-_VARIABLES: Final = (
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "PATH",
-    "PYTHONPATH",
-    "SYSTEMROOT",
-    "TZ",
-    "VIRTUAL_ENV",
-    "XDG_CONFIG_HOME",
-)
+_VARIABLES: Final = ("HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TZ", "VIRTUAL_ENV", "XDG_CONFIG_HOME")
 """What commands see of the environment: $ENV() in a text must not read the others."""
 
 _USAGE: Final = re.compile(r"\AUsage: .*\nTry .*\n\n")
@@ -159,6 +149,8 @@ def _failed(message: str) -> types.CallToolResult:
 async def _run(call: Call, folder: str) -> tuple[bytes, bytes]:
     """Run a command; return what it prints and its errors. A cancelled call ends it. Raises TimeoutError."""
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    variables["PYTHONPATH"] = os.pathsep.join(filter(os.path.isabs, paths))  # others would begin in the folder
     kept = {name: text for name, text in os.environ.items() if name.startswith("CRONDOR_")}
     env = {**variables, **kept, "CRONDOR_JOBS": "1", "CRONDOR_COLOR": "never", "COLUMNS": "120", "PYTHONUTF8": "1"}
     line = [sys.executable, "-c", _PROGRAM, *call.arguments]
@@ -197,7 +189,8 @@ async def _run(call: Call, folder: str) -> tuple[bytes, bytes]:
 
 
 def _limit(pid: int) -> None:
-    """Limit the memory of a process, where the system can."""
+    """Limit the memory of a process, and its time in case the server is killed, where the system can."""
     if sys.platform == "linux":
         with suppress(OSError):
             resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+            resource.prlimit(pid, resource.RLIMIT_CPU, (int(SECONDS) + 1, int(SECONDS) + 2))
