@@ -113,7 +113,8 @@ def _flag(name: str) -> str:
 
 def _option(param: click.Parameter) -> dict[str, Any]:
     """Return the schema of an option's value."""
-    meaning = {"description": getattr(param, "help", None) or ""}
+    unit = f" ({param.metavar})" if param.metavar and not getattr(param, "is_flag", False) else ""
+    meaning = {"description": f"{getattr(param, 'help', None) or ''}{unit}"}
     kind = param.type
     found: dict[str, Any] = {"type": "string", "maxLength": _LONGEST}
     if getattr(param, "is_flag", False):
