@@ -27,9 +27,9 @@ const PROBE = `executable = /opt/lab/probe.sh
 request_memory = 2GB
 log = probe.log
 
-cron_minute = 0
-cron_hour = 8-16/2
-cron_day_of_week = 1-5
+cron_minute = 30
+cron_hour = 22
+cron_day_of_week = 0
 cron_window = 360
 on_exit_remove = ExitCode == 77
 periodic_release = HoldReasonCode == 20
@@ -80,7 +80,7 @@ async function drawEditor({ page, open: visit }) {
   await hover(page, "MON");
   await shoot(page, "findings");
 
-  await page.setViewportSize({ width: 1440, height: 480 });
+  await page.setViewportSize({ width: 1790, height: 590 });
   await open("probe.sub");
   await page.keyboard.press("F1");
   await page.keyboard.type("crondor: Next runs");
@@ -89,10 +89,10 @@ async function drawEditor({ page, open: visit }) {
   await page.waitForTimeout(3000); // the frame of a panel is drawn by itself
   await shoot(page, "runs");
 
-  await page.setViewportSize({ width: 980, height: 560 });
+  await page.setViewportSize({ width: 980, height: 680 });
   await open("routes.conf");
   await page.keyboard.press("Control+KeyG");
-  await page.keyboard.type("22");
+  await page.keyboard.type("17");
   await page.keyboard.press("Enter");
   await hover(page, "MaxIdelJobs");
   await shoot(page, "routes");
