@@ -166,7 +166,7 @@ def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
                 known[order.prefix] = _close(order.prefix, silence.codes) if len(known) < _FEW else None
             close = known[order.prefix]
             help_text = f"did you mean {close}?" if close else "crondor check --rules lists the codes"
-            fix = Fix(f"write {close}", (TextEdit(order.span, close),)) if close else None
+            fix = Fix(f"write {close}", (TextEdit(order.span, close),), safe=False) if close else None
             yield RuleHit(f"no rule has the code {order.prefix}", order.span, help_text, fix)
 
 

@@ -330,12 +330,9 @@ class _Reading:
         before = len(self.faults)
         for key, value in table.items():
             self._check_key(number, key, value)
-        if len(self.faults) > before:
-            return None
-        texts = {key: table.get(key, "") for key in TEXTS}
-        for key in ("code", "message"):
-            if not texts[key].strip():
-                self.fault(number, None, f"the rule has no {key}", f'add {key} = "..."')
+        texts = {key: value if isinstance(value := table.get(key, ""), str) else "" for key in TEXTS}
+        if table.keys() <= {*TEXTS, *LISTS}:  # otherwise a key that seems to be missing is perhaps misspelt
+            self._check_missing(number, table)
         self._check_code(number, texts["code"])
         name = texts["name"] or texts["code"].lower()
         if texts["name"] and not _NAME.fullmatch(name):
@@ -349,11 +346,9 @@ class _Reading:
             )
         if texts["url"] and not _URL.fullmatch(texts["url"]):
             self.fault(number, "url", "this is not an address", "write it with https://")
-        if bool(texts["when"]) is bool(texts["require"]):
-            self.fault(number, None, "the rule needs either when or require", 'write when = "RequestMemory > 65536"')
-            return None
-        key = "require" if texts["require"] else "when"
-        expression = self._expression(number, key, texts[key])
+        expression, key = None, "when"
+        for key in (each for each in ("when", "require") if isinstance(table.get(each), str)):
+            expression = self._expression(number, key, texts[key])
         self._check_values(number, "message", texts["message"])
         self._check_values(number, "help", texts["help"])
         if expression is None or len(self.faults) > before:
@@ -372,13 +367,21 @@ class _Reading:
             {each: self._place(number, each) for each in ("code", *LISTS)},
         )
 
+    def _check_missing(self, number: int, table: Mapping[str, Any]) -> None:
+        for key in ("code", "message"):
+            if not str(table.get(key, "")).strip():
+                self.fault(number, None, f"the rule has no {key}", f'add {key} = "..."')
+        if ("when" in table) is ("require" in table):
+            help_text = "remove one" if "when" in table else 'write when = "RequestMemory > 65536"'
+            self.fault(number, None, "the rule needs either when or require", help_text)
+
     def _check_key(self, number: int, key: str, value: object) -> None:
         if key in TEXTS:
             if not isinstance(value, str):
-                self.fault(number, key, f"{key} must be a text")
+                self.fault(number, key, f"{key} must be a text", f'write {key} = "..."')
         elif key in LISTS:
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                self.fault(number, key, f"{key} must be a list of texts")
+                self.fault(number, key, f"{key} must be a list of texts", f'write {key} = ["..."]')
         else:
             near = similar(key, (*TEXTS, *LISTS))
             known = f"a rule has {', '.join((*TEXTS, *LISTS))}"
@@ -399,14 +402,14 @@ class _Reading:
     def _check_values(self, number: int, key: str, text: str) -> None:
         for found in _VALUE.finditer(text):
             if found[1] is not None:
-                self._expression(number, key, found[1])
+                self._expression(number, key, found[1], "{")
         if re.search(r"[{}]", _VALUE.sub("", text)):
             self.fault(number, key, "a brace stands alone", "write {{ and }} for braces, {RequestMemory} for a value")
 
-    def _expression(self, number: int, key: str, text: str) -> Expression | None:
+    def _expression(self, number: int, key: str, text: str, before: str = "") -> Expression | None:
         place = self._place(number, key)
-        at = self._source.text.find(text, place.end)
-        is_here = 0 <= at < place.end + 200
+        at = self._source.text.find(before + text, place.end) + len(before)
+        is_here = place.end <= at < place.end + 200
         onto = self._source.span(at, at + len(text)) if is_here else place
         try:
             made = Expression.parse(Source(text, self._source.name))
@@ -508,9 +511,8 @@ def try_rule(rule: SiteRule, settings: CheckSettings) -> TriedRule:
                 continue
             if matches is not is_wanted:
                 message = f"{which} {'is not found' if is_wanted else 'is found'}"
-                values = "; ".join(
-                    f"{name} is {subject[0].shown(_TEXT.format(name))}" for name in names_in(rule.expression)
-                )
+                seen = ((name, subject[0].shown(_TEXT.format(name)).split()) for name in names_in(rule.expression))
+                values = "; ".join(f"{name} is {' '.join(words)}" for name, words in seen)
                 faults.append(Diagnostic("site-rule", message, span=rule.places.get(key), help=values or None))
     return TriedRule(len(rule.match) + len(rule.no_match) - len(faults), tuple(faults))
 

@@ -162,6 +162,21 @@ def test_all_faults_are_reported_at_once() -> None:
         "line 2 has a rule with the code SITE001 already",
         "there is no severity bad",
     ]
+    with pytest.raises(InvalidRules) as error:  # also after a key that is unknown, or no text
+        rules_in(
+            '[[check.rule]]\ncode = "a"\nmesage = "x"\nhelp = 3\nwhen = "1 +"\nrequire = "Cmmd"\n'
+            '[[check.rule]]\ncode = "AB1"\nwhen = true\nrequire = "true"\nmessage = "Cmmd is {Cmmd}"\n'
+        )
+    assert [(each.message, each.help, each.span and each.span.location) for each in error.value.diagnostics] == [
+        ("a rule has no mesage", "did you mean message?", "crondor.toml:3:1"),
+        ("help must be a text", 'write help = "..."', "crondor.toml:4:1"),
+        ("a is not a code", "write 2 to 16 capitals and up to 6 digits, such as SITE001", "crondor.toml:2:1"),
+        ("an expression is expected, and the text ends", None, "crondor.toml:5:12"),
+        ("jobs have no attribute Cmmd", "did you mean Cmd?", "crondor.toml:6:12"),
+        ("when must be a text", 'write when = "..."', "crondor.toml:9:1"),
+        ("the rule needs either when or require", "remove one", "crondor.toml:7:3"),
+        ("jobs have no attribute Cmmd", "did you mean Cmd?", "crondor.toml:11:21"),
+    ]
 
 
 def test_hostile_rules_and_jobs_are_bounded() -> None:
@@ -403,7 +418,8 @@ def test_rules_are_treated_like_others(project: Path) -> None:
     sarif = crondor("check", "job.sub", "--select", "SITE", "--format", "sarif").data["runs"][0]
     assert sarif["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/memory"
     assert "RequestMemory > 65536" in crondor("check", "--explain", "site001").out
-    assert "SITE001  error    big-memory" in crondor("check", "--rules").out
+    listed = crondor("check", "--rules").out
+    assert all(line in listed for line in ("SITE001  error    big-memory", "CRN101   error    out-of-range"))
     assert crondor("check", "job.sub", "--baseline", "known.json", "--update-baseline").status == 0
     assert codes("--baseline", "known.json") == []
     (project / "a.dag").write_text("JOB A job.sub\n")
@@ -432,8 +448,8 @@ def test_files_with_rules(project: Path) -> None:
     found = crondor("check", "job.sub")
     assert found.status == 2
     assert "../out.toml is ignored" in found.err
-    assert "there is no file gone.toml" in found.err
-    assert "crondor.toml extends this file again" in found.err
+    assert "there is no file 'gone.toml'" in found.err
+    assert "crondor.toml already extends this file" in found.err
     for n in range(9):  # each is read once, not 3 ** 9 times
         (project / f"x{n}.toml").write_text(f"[check]\nextend = {[f'x{n + 1}.toml', f'./x{n + 1}.toml'] * 2}\n")
     (project / "x9.toml").write_text(MEMORY)

@@ -94,8 +94,10 @@ class _Reading:
             return
         for path in self._files.inside(file, paths, span) if file.is_project else paths:
             full = os.path.normpath(os.path.join(os.path.dirname(file.path), path))
-            if full in (*above, file.path) or len(above) >= _DEEPEST:
-                self._fault(f"{printable(path)} extends this file again, or {_DEEPEST} others", span)
+            extends_it = full in (*above, file.path)
+            if extends_it or len(above) >= _DEEPEST:
+                again = f"{printable(path)} already extends this file"
+                self._fault(again if extends_it else f"more than {_DEEPEST} files extend one another", span)
                 continue
             if full in self._met:
                 continue
@@ -105,7 +107,7 @@ class _Reading:
                 read_values(other)
                 yield other._replace(is_project=file.is_project)
             elif not self._files.warned(full):
-                self._fault(f"there is no file {printable(path)}", span)
+                self._fault(f"there is no file '{printable(path)}'", span)
 
     def _fault(self, message: str, span: Span) -> None:
         self._faults.append(Diagnostic("site-rule", message, span=span))
