@@ -42,6 +42,19 @@ def test_codes() -> None:
     assert offered("route", "check", "--ignore", "CRN6")
 
 
+def test_codes_of_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the settings here, if there is no fault in them; nothing is said of it."""
+    monkeypatch.chdir(tmp_path)
+    rules = '[check]\nextend = "../other.toml"\n[[check.rule]]\ncode = "SITE001"\nwhen = "true"\nmessage = "x"\n'
+    (tmp_path / "crondor.toml").write_text(rules)
+    assert offered("check", "--ignore", "CRN101,SI") == ["CRN101,SITE001"]
+    assert offered("check", "--explain", "SI") == ["SITE001"]
+    assert offered("check", "--no-config", "--select", "SI") == []
+    (tmp_path / "crondor.toml").write_text(rules.replace("true", ">"))
+    assert offered("check", "--select", "CRN101") == ["CRN101"]
+    assert capsys.readouterr().err == ""
+
+
 def test_routes(tmp_path: Path) -> None:
     """Of the configuration named before."""
     path = tmp_path / "routes.conf"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
@@ -22,8 +22,18 @@ from crondor.lint.submit import offered, rules_for
 from crondor.macro.files import Files
 from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, STDIN, FoundPath, below, files_of, inside_of, is_dag, may_have_rules
+from crondor_cli.kit.command import Command, is_without_config
+from crondor_cli.kit.files import (
+    KINDS,
+    STDIN,
+    FoundPath,
+    below,
+    files_of,
+    inside_of,
+    is_dag,
+    may_be_set,
+    may_have_rules,
+)
 from crondor_cli.kit.findings import (
     ChosenReports,
     choosing_options,
@@ -122,7 +132,7 @@ def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> Ch
 def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
     """Combine the options before the check."""
     clock = clock_of(given.now, given.tz)
-    site = _site(given.target)
+    site = _site(given.target, may_have_rules())
     access_point = None
     if given.pool_config is not None:
         from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 25 modules, and optional
@@ -150,9 +160,15 @@ def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
     )
 
 
-def _site(target: Release | None) -> SiteRules | None:
+def _codes(context: click.Context) -> Iterable[str]:
+    """Return the codes for completion; crondor's own if the rules of the site have faults."""
+    with suppress(UsageProblem):
+        return rules_for(CheckSettings(0, site=_site(None, may_be_set() and not is_without_config(context))))
+    return RULES
+
+
+def _site(target: Release | None, has_settings: bool) -> SiteRules | None:
     """Return the rules of the site. Raises UsageProblem."""
-    has_settings = may_have_rules()
     if not has_settings and not metadata.entry_points(group=GROUP):
         return None
     from crondor_cli.kit.site_rules import read_site  # noqa: PLC0415 - 25 modules, and few sites have rules
@@ -212,7 +228,7 @@ that cannot be read."""
 @click.command("check", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option(here=True)
 @opts.submit_files()
-@choosing_options(RULES)
+@choosing_options(_codes)
 @click.option(
     "--target",
     type=ReleaseType(),
@@ -222,7 +238,7 @@ that cannot be read."""
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes that may change the meaning.")
-@reporting_options(RULES)
+@reporting_options(_codes)
 @click.option("--test-rules", is_flag=True, help="Test this site's rules, or those in FILES.")
 @click.option("--suggest-rules", is_flag=True, help="Print rules like the requirements of --pool-config.")
 @click.option("--no-files", is_flag=True, help="Do not check that named files exist.")
@@ -249,7 +265,7 @@ def command(
     Every finding has a code, a place, a reason and a correction. Without FILES, the files of this folder are checked.
     """
     if explain is not None or rules:
-        known = rules_for(CheckSettings(0, site=_site(given.target)))
+        known = rules_for(CheckSettings(0, site=_site(given.target, may_have_rules())))
         explain_rule(explain, known) if explain is not None else list_rules(known)
         return
     if test_rules or suggest_rules:

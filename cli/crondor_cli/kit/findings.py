@@ -85,9 +85,9 @@ class ChosenReports:
 
 def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
     """Print code, severity, name and title of every rule."""
-    width = max(len(rule.name) for rule in rules.values())
+    wide, width = max(map(len, rules)), max(len(rule.name) for rule in rules.values())
     for code, rule in sorted(rules.items()):
-        say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
+        say(f"{code:<{wide}}  {rule.severity.value:<7}  {rule.name:<{width}}  {printable(rule.title)}")
 
 
 def explain_rule(asked: str, rules: Mapping[str, Rule[Any]] = RULES) -> None:
@@ -140,9 +140,11 @@ baseline_options = gathered(
 """--baseline and --update-baseline, as one argument ``baseline``."""
 
 
-def choosing_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add --select and --ignore for some rules, by their codes."""
-    complete = completing_list(lambda _: rules)
+def choosing_options(
+    codes: Callable[[click.Context], Iterable[str]],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --select and --ignore, with completion of the codes."""
+    complete = completing_list(codes)
     return options_of(
         click.option(
             "--select",
@@ -161,10 +163,12 @@ def choosing_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Ca
     )
 
 
-def reporting_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add --explain and --rules for some rules, --statistics, --baseline and --strict."""
+def reporting_options(
+    codes: Callable[[click.Context], Iterable[str]],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --explain and --rules, --statistics, --baseline and --strict."""
     return options_of(
-        click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: rules), help="Explain a rule."),
+        click.option("--explain", metavar="CODE", shell_complete=completing(codes), help="Explain a rule."),
         click.option("--rules", is_flag=True, help="List the rules."),
         click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them."),
         baseline_options,

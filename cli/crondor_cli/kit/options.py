@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from datetime import tzinfo
 from functools import wraps
 from inspect import signature
@@ -96,12 +96,12 @@ class ReleaseType(_ParamType):
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-# Completion runs nothing, writes nothing, asks no schedd, and reads no large file.
+# Completion runs no program, writes nothing, asks no schedd, and reads no large file.
 def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
     """Return a completer that offers the candidates that start with the typed text."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        with suppress(Exception):
+        with suppress(Exception), redirect_stderr(None):  # warnings about settings
             return sorted(text for text in candidates(ctx) if text.startswith(incomplete))
         return []
 

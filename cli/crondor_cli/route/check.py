@@ -128,10 +128,10 @@ that cannot be read."""
 @click.command("check", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)
 @config_options
 @include_option
-@choosing_options(ROUTE_RULES)
+@choosing_options(lambda _: ROUTE_RULES)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@reporting_options(ROUTE_RULES)
+@reporting_options(lambda _: ROUTE_RULES)
 @report_options
 @now_options
 def command(
