@@ -1,6 +1,7 @@
 """`crondor mcp`: its tools by the client of the official SDK, with results that fit their schemas, within limits."""
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
@@ -142,7 +143,9 @@ def test_no_other_file_and_no_secret_is_read(tmp_path: Path) -> None:
         ("check", {"submit": "x" * (1 << 21)}, "submit: longer than 1,048,576 characters"),
         ("next", {"crontab": 5, "count": "x"}, "crontab: 5 is not of type 'string'\ncount: 'x' is not"),
         ("simulate", {"crontab": "0 1 * * *", "days": 9999}, "days: 9999 is greater than the maximum of 3660"),
-        ("compile", {}, "'schedule' is a required property"),
+        ("compile", {}, "compile needs schedule"),
+        ("check", {"b": 1, "submit": GOOD, "a": 1, "select": ["CRN1"] * 60}, "check has no argument 'b'"),
+        ("simulate", {"crontab": "0 1 * * *", "days": "x" * 300}, f"days: '{'x' * 39}... is not of type 'integer'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(tmp_path: Path, name: str, arguments: Mapping[str, Any], message: str) -> None:
@@ -204,7 +207,7 @@ def test_what_the_command_says_is_the_error(tmp_path: Path) -> None:
 
 
 def test_the_server_ends_with_its_client(tmp_path: Path) -> None:
-    """Quietly, at the end of the input and at a closed output; nothing else is on stdout."""
+    """Quietly, at the end of the input, a closed output and Ctrl-C; nothing else is on stdout."""
     line = [*PROGRAM, "mcp", str(tmp_path)]
     done = subprocess.run(line, input=b"", capture_output=True, env=environment(), timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -218,4 +221,12 @@ def test_the_server_ends_with_its_client(tmp_path: Path) -> None:
         process.stdin.write(json.dumps(hello).encode() + b"\n")
         process.stdin.close()
         assert process.wait(60) == 0
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(hello).encode() + b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)  # Ctrl-C, while it waits for input
+        assert process.wait(60) == -signal.SIGINT
     assert crondor("mcp", str(tmp_path / "gone")).status == 2

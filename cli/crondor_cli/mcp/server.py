@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -53,6 +54,7 @@ _INSTRUCTIONS: Final = (
 
 def serve(folder: str) -> None:
     """Serve on standard input and output until the client disconnects."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that reads standard input cannot be cancelled
     try:
         anyio.run(_serve, folder)
     except Exception as error:

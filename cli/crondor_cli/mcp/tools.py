@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import click
 from jsonschema import Draft202012Validator
 
-from crondor.diagnostics import similar
+from crondor.diagnostics import shortened, similar
 from crondor_cli.kit.results import usual_schema
 from crondor_cli.main import cli
 
@@ -91,15 +91,16 @@ class Tool(NamedTuple):
     def faults(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         """Yield what is wrong with some arguments."""
         schema = self.input_schema
-        for name in arguments.keys() - schema["properties"].keys():
+        for name in (each for each in arguments if each not in schema["properties"]):
             near = similar(name, schema["properties"])
             known = f"did you mean {near[0]}?" if near else f"there are {', '.join(schema['properties'])}"
             yield f"{self.name} has no argument {name[:80]!r}: {known}"
-        for error in Draft202012Validator({**schema, "additionalProperties": True, "allOf": []}).iter_errors(arguments):
-            where = f"{'.'.join(map(str, error.path))}: " if error.path else ""
-            is_long = error.validator == "maxLength"
-            yield where + (f"longer than {error.validator_value:,} characters" if is_long else error.message[:200])
-        for group in self.needs:
+        for error in Draft202012Validator({"properties": schema["properties"]}).iter_errors(arguments):
+            is_long, value = error.validator == "maxLength", repr(error.instance)
+            message = error.message.replace(value, shortened(value, 40))
+            what = f"longer than {error.validator_value:,} characters" if is_long else message
+            yield f"{'.'.join(map(str, error.path))}: {what}"
+        for group in (*self.needs, *([self.argument[:1]] if self.argument else ())):
             if not any(each in arguments for each in group):
                 yield f"{self.name} needs {' or '.join(group)}"
         for text in self.texts:
