@@ -118,9 +118,8 @@ class SiteRule:
     @property
     def rule(self) -> Rule[CheckedFile]:
         """The rule as the checks use it."""
-        return Rule(
-            self.code, self.name, self.severity, self.message, self.hits, misses=True, url=self.url, text=self.page
-        )
+        title = " ".join(self.message.split())
+        return Rule(self.code, self.name, self.severity, title, self.hits, misses=True, url=self.url, text=self.page)
 
     @property
     def page(self) -> str:
@@ -393,7 +392,7 @@ class _Reading:
         if code and not SITE_CODE.fullmatch(code):
             own = "codes that begin with CRN are crondor's own"
             message = own if code.startswith("CRN") else f"{shortened(code, 40)} is not a code"
-            self.fault(number, "code", message, "write 2 to 16 capitals and up to 6 digits, such as SITE001")
+            self.fault(number, "code", message, "write 2 to 16 capitals and 1 to 6 digits, such as SITE001")
         elif code in self._codes:
             other = self._place(self._codes[code], "code").line
             self.fault(number, "code", f"line {other} has a rule with the code {code} already")

@@ -170,7 +170,7 @@ def test_all_faults_are_reported_at_once() -> None:
     assert [(each.message, each.help, each.span and each.span.location) for each in error.value.diagnostics] == [
         ("a rule has no mesage", "did you mean message?", "crondor.toml:3:1"),
         ("help must be a text", 'write help = "..."', "crondor.toml:4:1"),
-        ("a is not a code", "write 2 to 16 capitals and up to 6 digits, such as SITE001", "crondor.toml:2:1"),
+        ("a is not a code", "write 2 to 16 capitals and 1 to 6 digits, such as SITE001", "crondor.toml:2:1"),
         ("an expression is expected, and the text ends", None, "crondor.toml:5:12"),
         ("jobs have no attribute Cmmd", "did you mean Cmd?", "crondor.toml:6:12"),
         ("when must be a text", 'write when = "..."', "crondor.toml:9:1"),
@@ -418,7 +418,8 @@ def test_rules_are_treated_like_others(project: Path) -> None:
     sarif = crondor("check", "job.sub", "--select", "SITE", "--format", "sarif").data["runs"][0]
     assert sarif["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/memory"
     assert "RequestMemory > 65536" in crondor("check", "--explain", "site001").out
-    listed = crondor("check", "--rules").out
+    (project / "crondor.toml").write_text(MEMORY.replace(" is too much", "\\nis too much"))
+    assert "big-memory           {RequestMemory / 1024} GB is too" in (listed := crondor("check", "--rules").out)
     assert all(line in listed for line in ("SITE001  error    big-memory", "CRN101   error    out-of-range"))
     assert crondor("check", "job.sub", "--baseline", "known.json", "--update-baseline").status == 0
     assert codes("--baseline", "known.json") == []
@@ -439,7 +440,8 @@ def test_files_with_rules(project: Path) -> None:
     (user / "crondor.toml").write_text(f'[check]\nextend = "shared.toml"\n{BUSY}'.replace("SITE005", "SITE001"))
     (user / "shared.toml").write_text(BUSY.replace("SITE005", "SITE006"))
     assert codes() == ["SITE001"]
-    listed = crondor("check", "--rules").out
+    (project / "crondor.toml").write_text(MEMORY.replace(" is too much", "\\nis too much"))
+    assert "big-memory           {RequestMemory / 1024} GB is too" in (listed := crondor("check", "--rules").out)
     assert [f"SITE00{n}" in listed for n in range(1, 7)] == [True, True, True, True, False, True]
     (project / "crondor.toml").write_text(
         '[check]\nextend = ["rules.toml", "../out.toml", "gone.toml", "crondor.toml"]\n'

@@ -104,6 +104,7 @@ def test_a_schema_is_printed_by_the_words_of_its_command() -> None:
         (["nxt"], "Did you mean next?"),
         (["queue", "stauts"], "Did you mean queue-status?"),
         (["hook"], "Did you mean hook-daemon-cron or hook-run?"),
+        (["crondro.toml"], "Did you mean crondor.toml?"),
         (["common"], "crondor config schema lists them."),
         (["../next"], "Did you mean next?"),
         (["zzzzzz"], "crondor config schema lists them."),

@@ -121,7 +121,8 @@ def test_the_baseline_is_read(installed: Runner) -> None:
     row = '{"file": "job.sub", "code": "CRN101", "line": "cron_minute = 60"}'
     files = {"job.sub": SIXTY, "known.json": '{"crondor_baseline": 1, "findings": [' + row + "]}"}
     assert check(installed, files, baseline="known.json").status == 0
-    assert check(installed, files, baseline="not-there.json").outputs == {"status": "2"}
+    wrong = check(installed, files, baseline="not-there.json", **{"sarif-file": "out.sarif"})
+    assert (wrong.outputs, wrong.log.count("there is no baseline")) == ({"status": "2"}, 1)
 
 
 def test_nothing_from_outside_is_text_of_a_script() -> None:

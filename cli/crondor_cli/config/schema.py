@@ -122,7 +122,7 @@ def command(words: tuple[str, ...]) -> None:
         return
     name = "-".join(words)
     if name not in known:
-        close = [each for each in known if each.startswith(f"{name}-")] or similar(name, known)
+        close = [each for each in known if each.startswith(f"{name}-")] or similar(name, (*known, OWN_FILE))
         hint = f"Did you mean {' or '.join(close[:3])}?" if close else "crondor config schema lists them."
         raise click.UsageError(f"No schema of {' '.join(words)!r}. {hint}")
     echo_json(schema(name))

@@ -87,7 +87,7 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
     """Print code, severity, name and title of every rule."""
     wide, width = max(map(len, rules)), max(len(rule.name) for rule in rules.values())
     for code, rule in sorted(rules.items()):
-        say(f"{code:<{wide}}  {rule.severity.value:<7}  {rule.name:<{width}}  {printable(rule.title)}")
+        say(f"{code:<{wide}}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
 def explain_rule(asked: str, rules: Mapping[str, Rule[Any]] = RULES) -> None:
