@@ -44,7 +44,7 @@ help:
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor, BASE=debian:trixie-slim)'
 	@echo 'make conda   build the conda packages into build/conda/channel (CONDA_ARGS=--render-only, or "--channel URL --python 3.13")'
-	@echo 'make release-check   say all that is missing to publish: addresses, tag, checks of what is built (needs npm)'
+	@echo 'make release-check   list what is missing to publish: addresses, tag, checks of what is built (needs npm)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
