@@ -82,6 +82,11 @@ def parse_ad(source: Source, *, partial: bool = False) -> AdNode:
     return node
 
 
+_MEANT: Final = {
+    "and": "write &&",
+    "or": "write ||",
+    **dict.fromkeys(("kb", "mb", "gb", "tb"), "write a number: MB for memory, KB for disk"),
+}
 _TOO_DEEP: Final = "nested deeper than HTCondor reads (165 parentheses, lists or calls; 497 signs or conditions)"
 
 
@@ -109,6 +114,7 @@ class _Parser:
             message, hint = "an integer cannot begin with a zero", "remove the zero; 0x and octal numbers do not exist"
         elif kind == "=":
             hint = "compare with == or =?="
+        hint = hint or _MEANT.get(self.source.text[start:end].lower())
         raise syntax_error(self.source, start, end, message, hint)
 
     def too_deep(self) -> NoReturn:

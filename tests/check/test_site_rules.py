@@ -164,14 +164,14 @@ def test_all_faults_are_reported_at_once() -> None:
     ]
     with pytest.raises(InvalidRules) as error:  # also after a key that is unknown, or no text
         rules_in(
-            '[[check.rule]]\ncode = "a"\nmesage = "x"\nhelp = 3\nwhen = "1 +"\nrequire = "Cmmd"\n'
+            '[[check.rule]]\ncode = "a"\nmesage = "x"\nhelp = 3\nwhen = "(1 and 2)"\nrequire = "Cmmd"\n'
             '[[check.rule]]\ncode = "AB1"\nwhen = true\nrequire = "true"\nmessage = "Cmmd is {Cmmd}"\n'
         )
     assert [(each.message, each.help, each.span and each.span.location) for each in error.value.diagnostics] == [
         ("a rule has no mesage", "did you mean message?", "crondor.toml:3:1"),
         ("help must be a text", 'write help = "..."', "crondor.toml:4:1"),
         ("a is not a code", "write 2 to 16 capitals and 1 to 6 digits, such as SITE001", "crondor.toml:2:1"),
-        ("an expression is expected, and the text ends", None, "crondor.toml:5:12"),
+        ("an operator or ) is expected here", "write &&", "crondor.toml:5:12"),
         ("jobs have no attribute Cmmd", "did you mean Cmd?", "crondor.toml:6:12"),
         ("when must be a text", 'write when = "..."', "crondor.toml:9:1"),
         ("the rule needs either when or require", "remove one", "crondor.toml:7:3"),
