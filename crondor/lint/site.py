@@ -500,16 +500,16 @@ def try_rule(rule: SiteRule, settings: CheckSettings) -> TriedRule:
     faults: list[Diagnostic] = []
     for key, texts, is_wanted in (("match", rule.match, True), ("no-match", rule.no_match, False)):
         for number, text in enumerate(texts, 1):
-            which = f"{rule.code}: number {number} of {key}"
+            which = f"number {number} of {key}"
             try:
                 subject = _tested_job(text, settings)
                 matches = any((rule.found(each) or ("", Severity.NOTE))[1] is None for each in subject)  # and decided
             except CrondorError as error:
-                first = error.diagnostics[0].message
-                faults.append(Diagnostic("site-rule", f"{which} is not a job: {first}", span=rule.places.get(key)))
+                message = f"{rule.code}: {which} is not a job: {error.diagnostics[0].message}"
+                faults.append(Diagnostic("site-rule", message, span=rule.places.get(key)))
                 continue
             if matches is not is_wanted:
-                message = f"{which} {'is not found' if is_wanted else 'is found'}"
+                message = f"{rule.code} {'does not report' if is_wanted else 'reports'} {which}"
                 seen = ((name, subject[0].shown(_TEXT.format(name)).split()) for name in names_in(rule.expression))
                 values = "; ".join(f"{name} is {' '.join(words)}" for name, words in seen)
                 faults.append(Diagnostic("site-rule", message, span=rule.places.get(key), help=values or None))

@@ -91,7 +91,7 @@ def test_a_test_that_fails_says_what_the_rule_saw() -> None:
     passed, faults = try_rule(wrong, SETTINGS)
     assert passed + len(faults) == 5
     assert [(each.message, each.help, each.span and each.span.text) for each in faults] == [
-        ("SITE001: number 1 of no-match is found", "RequestMemory is 131072; AcctGroup is undefined", "no-match")
+        ("SITE001 reports number 1 of no-match", "RequestMemory is 131072; AcctGroup is undefined", "no-match")
     ]
     (broken,) = rules_in(MEMORY.replace("request_memory = 128GB", "request_memory = = 1", 1))
     assert "number 1 of match is not a job" in try_rule(broken, SETTINGS).faults[0].message
@@ -115,7 +115,7 @@ def test_a_rule_that_cannot_be_decided_says_so() -> None:
     assert checked(odd.replace("error >", "Foo >"), "queue") == []
     assert len(checked(odd.replace("when", "require").replace("error >", "Foo >"), "queue")) == 1
     (tried,) = (try_rule(each, SETTINGS) for each in rules_in(MEMORY.replace("RequestMemory >", "member(1) >")))
-    assert "SITE001: number 1 of match is not found" in [fault.message for fault in tried.faults]
+    assert "SITE001 does not report number 1 of match" in [fault.message for fault in tried.faults]
     (tried,) = (try_rule(each, SETTINGS) for each in rules_in(MEMORY.replace("128GB", "a b")))
     assert tried.faults[0].message.startswith("SITE001: number 1 of match is not a job: Parse error in expression")
     mixed = MEMORY.replace("RequestMemory > 65536", "(Foo == 1 || error)")

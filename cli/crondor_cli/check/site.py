@@ -55,7 +55,7 @@ def test_rules(paths: Sequence[str], settings: CheckSettings, format_: str) -> i
 def _counted(passed: int, failed: int) -> str:
     if not passed + failed:
         return "no tests (match, no-match)"
-    return f"{plural(passed, 'test')} passed" + (f", {failed} failed" if failed else "")
+    return f"{plural(passed, 'test')} passed" + (f", {failed:,} failed" if failed else "")
 
 
 def suggest_rules(access_point: AccessPoint | None) -> int:
