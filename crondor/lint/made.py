@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -32,6 +33,8 @@ _ANY = frozenset(
     )
 )
 _OF_POLICY = re.compile(r"periodic|onexit", re.IGNORECASE).search
+_MADE_NAME = re.compile(r"\$\w*\([^()]*\$")
+_WORD = re.compile(r"\w+")
 _NUMBER = r"\d+"
 _TRUTH = r"true|false"
 _PLAIN: Mapping[str, str] = {
@@ -76,8 +79,17 @@ def make_jobs(
         faults = error.diagnostics
     if found and memory is not None:
         memory.about(None)  # the memory of a job does not include its circles
-    is_known = all(fault.kind.startswith("submit-") for fault in faults)  # otherwise the jobs were not checked
-    return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else (), circles=tuple(found))
+    unchecked = {fault.kind for fault in faults if not fault.kind.startswith("submit-")}
+    unused = unused_names(file, used) if unchecked <= {"too-many-variants"} else ()
+    return MadeJobs(faults, tuple(_by_none(file, unused) if unchecked else unused), circles=tuple(found))
+
+
+def _by_none(file: SubmitFile, unused: Iterable[UnusedName]) -> Iterator[UnusedName]:
+    """Yield the names that the jobs that were not made cannot use either: they are written once, and no commands."""
+    texts = [each.text for each in file.sources] + [each.text for _, each in file.definitions]
+    if not any(_MADE_NAME.search(text) for text in texts):
+        count = Counter(_WORD.findall("\n".join(texts).lower()))
+        yield from (each for each in unused if count[each.key] == 1 and each.key not in submit_commands())
 
 
 def _circles(made: JobAd) -> Iterator[Diagnostic]:
@@ -108,11 +120,6 @@ def _commands_by_attribute() -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _has_time(file: SubmitFile) -> bool:
-    """Return whether a description gives a time; then only one window and one prep time count."""
-    return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
-
-
 def _is_plain(file: SubmitFile) -> bool:
     """Return whether nothing in a description can be refused or unused, except by the rules about its schedule."""
     if "executable" not in file.keys:
@@ -122,7 +129,8 @@ def _is_plain(file: SubmitFile) -> bool:
         return False  # a policy that refers to a policy, perhaps to itself
     if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
         return False
-    if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
+    has_time = any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)  # so one counts
+    if any(sum(name in rest for name in names) > has_time for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
         return False
     try:
         groups = list(file.groups(rest, MOST_JOBS + len(file.queues)))

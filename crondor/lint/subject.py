@@ -405,7 +405,10 @@ class CheckedFile:
     @cached_property
     def made(self) -> MadeJobs | None:
         """Results of making the job ads, None if they cannot be made, or that would take too long."""
-        if self.submit is None or self._hides or not self._has_known_jobs or len(self.source.text) > LONGEST:
+        if self.submit is None or self._hides or not self._has_known_jobs:
+            return None
+        lists = (queue.arguments.items for queue in self.submit.queues)
+        if len(self.source.text) - sum(each.size_in(self.source) for each in lists if each is not None) > LONGEST:
             return None
         if self.errors and not self.is_whole:
             return None

@@ -143,6 +143,10 @@ class Items:
             extent = (0, 0)
         self._starts.extend(extent)
 
+    def size_in(self, source: Source) -> int:
+        """Return the number of characters of its rows in a source."""
+        return sum(self._starts[1::2]) - sum(self._starts[::2]) if self._source == source else 0
+
     def drop(self, number: int, before: int) -> None:
         """Drop the row ``number``, and then the first ``before`` rows."""
         rows = [row for index, row in enumerate(self._all()) if index != number]
