@@ -414,6 +414,7 @@ def test_rules_are_treated_like_others(project: Path) -> None:
     (project / "crondor.toml").write_text(MEMORY.replace("= 64GB, or", "= {65536}, or"))
     assert "write request_memory = 65536, or" in crondor("check", "job.sub", "--no-files").out
     assert "see: https://example.org/memory" in crondor("check", "job.sub", "--no-files").out
+    assert "see: https://example.org/memory" in crondor("check", "job.sub", "--no-files", "--fix").err
     assert "https://example.org/memory" in crondor("check", "job.sub", "--no-files", "--format", "github").out
     sarif = crondor("check", "job.sub", "--select", "SITE", "--format", "sarif").data["runs"][0]
     assert sarif["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/memory"

@@ -316,8 +316,11 @@ def _end(result: ChosenReports, left: list[Cured], changed: int, *, write: bool)
         for cured in left
         for each in cured.left
     }
-    for each in in_order(finding.diagnostic for finding in after.all_findings):
+    urls = {finding.diagnostic: finding.url for finding in after.all_findings}
+    for each in in_order(urls):
         say(shown(each, sys.stderr), err=True)
+        if urls[each]:
+            say(f"    = see: {urls[each]}", err=True)
         if (each.code, each.span) in reasons:
             say(printable(reasons[each.code, each.span]), err=True)
     if not write and changed:
