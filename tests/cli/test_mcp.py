@@ -30,6 +30,7 @@ CALLS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("next", {"crontab": "0 6 * * 1", "count": 2}, ("next", "--crontab", "0 6 * * 1", "-n", "2")),
     ("next", {"schedule": "weekdays at 09:00"}, ("next", "--schedule", "weekdays at 09:00")),
     ("explain", {"crontab": "30 2 * * *", "at": NOW}, ("explain", "--crontab", "30 2 * * *", "--at", NOW)),
+    ("explain", {"crontab": "0 2 * * *", "at": 999999999}, ("explain", "--crontab", "0 2 * * *", "--at", "999999999")),
     ("compile", {"schedule": "last Friday of the month at 18:00"}, ("compile", "last Friday of the month at 18:00")),
     ("preview", {"submit": GOOD}, ("preview", "-")),
     ("simulate", {"crontab": "0 * * * *", "days": 2}, ("simulate", "--crontab", "0 * * * *", "--days", "2")),
@@ -72,6 +73,8 @@ def test_each_tool_answers_as_its_command(tmp_path: Path, monkeypatch: pytest.Mo
             assert tool.annotations is not None
             assert tool.annotations.read_only_hint
             Draft202012Validator.check_schema(tool.input_schema)
+            assert not {"allOf", "anyOf", "oneOf"} & tool.input_schema.keys()  # providers of models refuse these
+            assert "--" not in f"{tool.description}{tool.input_schema}"
         for name, arguments, command in CALLS:
             given = {**arguments, "now": NOW, "tz": ZONE}
             Draft202012Validator(tools[name].input_schema).validate(given)

@@ -63,11 +63,12 @@ class Tool(NamedTuple):
     @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{(self.command.help or '').partition(chr(10) * 2)[0].strip()} {self.use}"
+        needs = "".join(f" It needs {' or '.join(group)}." for group in self.needs)
+        return f"{(self.command.help or '').partition(chr(10) * 2)[0].strip()} {self.use}{needs}".replace("--", "")
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
+        """The JSON Schema of its arguments; at its top without anyOf and allOf, which providers of models refuse."""
         found: dict[str, Any] = {}
         if self.argument is not None:
             found[self.argument[0]] = {"type": "string", "maxLength": _LONGEST, "description": self.argument[1]}
@@ -77,11 +78,10 @@ class Tool(NamedTuple):
             found[f"{text.name}_file"] = {**path, "description": f"Instead of {text.name}: a file in the folder."}
         params = {name: each for each in self.command.params for name in each.opts}
         found |= {each: _option(params[_flag(each)]) for each in self.options}
-        needed = [{"anyOf": [{"required": [each]} for each in group]} for group in self.needs]
         made: dict[str, Any] = {"type": "object", "properties": found, "additionalProperties": False}
         if self.argument is not None:
             made["required"] = [self.argument[0]]
-        return made | ({"allOf": needed} if needed else {})
+        return made
 
     @property
     def output_schema(self) -> dict[str, Any]:
@@ -115,9 +115,11 @@ def _flag(name: str) -> str:
 def _option(param: click.Parameter) -> dict[str, Any]:
     """Return the schema of an option's value."""
     unit = f" ({param.metavar})" if param.metavar and not getattr(param, "is_flag", False) else ""
-    meaning = {"description": f"{getattr(param, 'help', None) or ''}{unit}"}
+    meaning = {"description": f"{getattr(param, 'help', None) or ''}{unit}".replace("--", "")}
     kind = param.type
     found: dict[str, Any] = {"type": "string", "maxLength": _LONGEST}
+    if param.metavar == "TIME":
+        found["type"] = ["string", "integer"]  # epoch seconds
     if getattr(param, "is_flag", False):
         found = {"type": "boolean"}
     elif isinstance(kind, click.IntRange):
