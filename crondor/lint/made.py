@@ -86,10 +86,11 @@ def make_jobs(
 
 def _by_none(file: SubmitFile, unused: Iterable[UnusedName]) -> Iterator[UnusedName]:
     """Yield the names that the jobs that were not made cannot use either: they are written once, and no commands."""
-    texts = [each.text for each in file.sources] + [each.text for _, each in file.definitions]
-    if not any(_MADE_NAME.search(text) for text in texts):
-        count = Counter(_WORD.findall("\n".join(texts).lower()))
-        yield from (each for each in unused if count[each.key] == 1 and each.key not in submit_commands())
+    text = "\n".join((*(each.text for each in file.sources), *(each.text for _, each in file.definitions))).lower()
+    names = {each.key: each for each in unused if each.key not in submit_commands()}
+    if names and not _MADE_NAME.search(text):
+        count = Counter(found[0] for found in _WORD.finditer(text) if found[0] in names)
+        yield from (each for key, each in names.items() if count[key] == 1)
 
 
 def _circles(made: JobAd) -> Iterator[Diagnostic]:

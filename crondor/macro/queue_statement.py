@@ -144,8 +144,9 @@ class Items:
         self._starts.extend(extent)
 
     def size_in(self, source: Source) -> int:
-        """Return the number of characters of its rows in a source."""
-        return sum(self._starts[1::2]) - sum(self._starts[::2]) if self._source == source else 0
+        """Return the number of characters of its rows in a source, each with a line end."""
+        starts = self._starts
+        return sum(starts[1::2]) - sum(starts[::2]) + len(starts) // 2 if self._source == source else 0
 
     def drop(self, number: int, before: int) -> None:
         """Drop the row ``number``, and then the first ``before`` rows."""

@@ -349,7 +349,7 @@ def test_check_says_what_condor_submit_says(name: str) -> None:
     assert passed_over <= said // 20  # a window and its prep time have one cause, and one finding
 
 
-@pytest.mark.parametrize("rows", [60, 6000])
+@pytest.mark.parametrize("rows", [60, 60_000])
 def test_a_long_list_hides_no_misspelt_command(rows: int) -> None:
     """Only what jobs that are not looked at may use: a name that is written again, or made by a macro, or a command."""
     queue = "\n".join(("queue x from (", *map("item{:08}".format, range(rows)), ")"))

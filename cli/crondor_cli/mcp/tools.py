@@ -78,10 +78,8 @@ class Tool(NamedTuple):
             found[f"{text.name}_file"] = {**path, "description": f"Instead of {text.name}: a file in the folder."}
         params = {name: each for each in self.command.params for name in each.opts}
         found |= {each: _option(params[_flag(each)]) for each in self.options}
-        made: dict[str, Any] = {"type": "object", "properties": found, "additionalProperties": False}
-        if self.argument is not None:
-            made["required"] = [self.argument[0]]
-        return made
+        required = [*self.argument[:1]] if self.argument else []
+        return {"type": "object", "properties": found, "required": required, "additionalProperties": False}
 
     @property
     def output_schema(self) -> dict[str, Any]:
