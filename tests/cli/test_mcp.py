@@ -90,12 +90,12 @@ def test_each_tool_answers_as_its_command(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_two_texts_and_files_of_the_folder(tmp_path: Path) -> None:
-    """The second text is in a file that leaves no trace; a name is the file's own, and its bytes may be any."""
+    """The second text is in a file that leaves no trace, is named as it is, of any bytes; null is none."""
     (tmp_path / "job.sub").write_bytes(GOOD.encode() + b"# caf\xe9\n")
     (tmp_path / "-x.sub").write_text(SUBMIT)
 
     async def talked(session: ClientSession) -> None:
-        routed = await session.call_tool("route_explain", {"config": ROUTES, "jobs_file": "job.sub"})
+        routed = await session.call_tool("route_explain", {"config": ROUTES, "jobs_file": "job.sub", "jobs": None})
         assert routed.structured_content["jobs"][0]["route"] == "A"
         seen = await session.call_tool("preview", {"submit_file": "job.sub", "pool_config": SITE})
         assert "physics" in text_of(seen)

@@ -75,8 +75,9 @@ async def _serve(folder: str) -> None:
         return types.ListToolsResult(tools=[_tool(name) for name in TOOLS])
 
     async def call_tool(_context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+        given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not given
         async with limiter:
-            return await _called(params.name, params.arguments or {}, folder)
+            return await _called(params.name, given, folder)
 
     server = Server(
         "crondor", version=_version(), instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
