@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -18,12 +19,13 @@ DEPENDENCIES = ("click", "python-dateutil", "six", "tzdata", "wcwidth", "holiday
 
 def build(folder: Path, *, with_engine: bool) -> None:
     """Write the playground; without its engine only the page, which then says that it cannot run."""
-    shutil.copytree(SOURCE, folder)
+    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("__pycache__"))
     if with_engine:
         _pyodide(folder / "pyodide")
         _wheels(folder / "wheels")
         subprocess.run(["node", str(ROOT / "website" / "bundle.mjs"), str(folder)], check=True)  # noqa: S603, S607
         say_sizes(folder)
+    name_version(folder)
 
 
 FIRST = ("pyodide/pyodide.asm.mjs", "pyodide/pyodide.asm.wasm.gz", "snapshot.gz", "now.zip")
@@ -39,6 +41,15 @@ def say_sizes(folder: Path) -> None:
     text = text.replace("const FIRST = {};", f"const FIRST = {first};")
     text = text.replace("const LATER = 0;", f"const LATER = {sum(sizes[name] for name in LATER)};")
     page.write_text(text, encoding="utf-8")
+
+
+def name_version(folder: Path) -> None:
+    """Put a version into the addresses of what the page loads: one page never gets files of two builds from a cache."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    version = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    page = folder / "index.html"
+    text = page.read_text("utf-8")
+    page.write_text(re.sub(r'(?<==")(app\.js|style\.css)(?=")', rf"\1?v={version}", text), encoding="utf-8")
 
 
 def _wheels(folder: Path) -> None:

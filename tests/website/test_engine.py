@@ -129,7 +129,8 @@ def test_routes_are_explained_and_applied() -> None:
     assert [each["route"] for each in answer["jobs"]] == ["Slurm", None, "Neighbours", None]
     copies = {each["job"]: {change["name"]: change for change in each["changes"]} for each in answer["copies"]}
     assert copies["71.0"]["RouteName"] == {"name": "RouteName", "before": None, "after": '"Slurm"'}
-    assert "more.conf" in ask("route", config="include : more.conf\n", jobs=jobs)["errors"]
+    assert ask("route", config="", jobs=jobs)["errors"] == "JobRouter is disabled."
+    assert "more.conf" in ask("route", config="include : more.conf\n", jobs=jobs)["findings"][0]["message"]
 
 
 def test_findings_of_a_router_have_their_places() -> None:
@@ -141,6 +142,24 @@ def test_findings_of_a_router_have_their_places() -> None:
     assert config.encode("utf-16-le")[2 * place["start"] : 2 * place["end"]].decode("utf-16-le") == "B"
 
 
+@pytest.mark.parametrize(
+    ("jobs", "marked"),
+    [
+        ('ClusterId = 1\nProcId = 0\nOwner = "alice\n', '"'),
+        ("# \N{ALARM CLOCK}\nexecutable /bin/true\nqueue\n", "executable /bin/true"),
+        ('Owner = "x"\n', 'Owner = "x"'),
+    ],
+)
+def test_mistakes_of_jobs_have_their_places_and_are_said_once(jobs: str, marked: str) -> None:
+    """Of ads and of submit files."""
+    answer = ask("route", config="JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n", jobs=jobs)
+    (found,) = answer["of_jobs"]
+    start, end = (2 * found["place"][name] for name in ("start", "end"))
+    assert jobs.encode("utf-16-le")[start:end].decode("utf-16-le") == marked
+    assert not answer["errors"]
+    assert not ask("submit", text="executable /bin/true\n")["errors"]
+
+
 def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the browser, where there is no pcre2."""
     regexp._library.cache_clear()  # another test may have loaded it
@@ -148,6 +167,41 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     config = 'JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS regexp("^unseen[0-9]x", Owner)\n'
     jobs = 'ClusterId = 1\nProcId = 0\nOwner = "alice"\nJobStatus = 1\nJobUniverse = 5\n'
     assert "does not run in a browser" in ask("route", config=config, jobs=jobs)["refused"]
+
+
+def test_lines_of_fields_are_taken_whole() -> None:
+    """With their window and prep time, and a value as it is written: HTCondor takes a comment after it as a part."""
+    answer = ask("schedule", text="cron_hour = 6, 12\ncron_minute = 0\ncron_window = 900\nCronPrepTime=60\n")
+    assert (answer["line"], answer["window"], answer["prep"]) == ("0 6,12 * * *", "900", "60")
+    assert (answer["next"]["window"], answer["next"]["prep_time"]) == (900, 60)
+    assert ask("schedule", text="cron_window = 900\ncron_hour = 6", window=" 60")["window"] == "60"
+    held = ask("schedule", text="cron_minute = 0 # x")["next"]["schedd_fault"]
+    assert "'0 # x'" in held["hold_reason"]
+
+
+@pytest.mark.parametrize("window", ["15m", "-5", "9" * 20, "\N{ARABIC-INDIC DIGIT THREE}"])
+def test_a_window_is_a_number_of_seconds(window: str) -> None:
+    """What is none is said in words of the page, and not in those of a command line."""
+    for kind in ("schedule", "compile"):
+        assert ask(kind, text="0 6 * * *", window=window)["refused"].endswith(f"and not {window}.")
+
+
+def test_words_are_not_told_to_be_a_crontab_line() -> None:
+    """Names in one are, since the schedd does not take them."""
+    assert ask("schedule", text="every 5 minutes")["findings"] == []
+    assert [each["code"] for each in ask("schedule", text="0 6 * * MON")["findings"]] == ["CRN104"]
+
+
+def test_words_of_other_languages_are_no_crontab_line() -> None:
+    """Five words with one digit."""
+    (found,) = ask("schedule", text="tous les jours \N{LATIN SMALL LETTER A WITH GRAVE} 6h")["findings"]
+    assert found["code"] == "schedule-unknown"
+
+
+@pytest.mark.parametrize("now", [-1, 31_536_000, 7_300_000_000, 253_402_300_799, 10**13])
+def test_times_out_of_range_are_refused(now: int) -> None:
+    """Of which the command or the calendar would fail."""
+    assert "1974 to 2198" in ask("schedule", text="0 6 * * *", now=now)["refused"]
 
 
 def test_long_texts_are_refused() -> None:

@@ -137,6 +137,16 @@ def test_the_playground_says_how_much_it_loads(tmp_path: Path) -> None:
     assert "const LATER = 11;" in made
 
 
+def test_a_page_asks_for_the_files_of_its_own_build(tmp_path: Path) -> None:
+    """By a version that any changed file changes."""
+    for name in ("index.html", "app.js"):
+        (tmp_path / name).write_text((playground.SOURCE / name).read_text("utf-8"), encoding="utf-8")
+    playground.name_version(tmp_path)
+    found = re.findall(r'="(?:app\.js|style\.css)\?v=([0-9a-f]{12})"', (tmp_path / "index.html").read_text("utf-8"))
+    assert len(found) == 2
+    assert len({*found}) == 1
+
+
 def test_pages_are_there_as_markdown(tmp_path: Path) -> None:
     """With links to Markdown where there is some, and the pages of the navigation in llms.txt."""
     pages, site = tmp_path / "pages", tmp_path / "site"

@@ -1,11 +1,16 @@
 // The page: what is typed goes to the engine, and its answers are shown. Every text is set as text, none as HTML.
-import { EXAMPLES } from "./examples.js";
+const VERSION = new URL(import.meta.url).search; // the build's, also for the files that this one asks for: a cache may have others
+const { EXAMPLES } = await import(`./examples.js${VERSION}`).catch(() => ({ EXAMPLES: {} }));
 
 const $ = (id) => document.getElementById(id);
 const TABS = ["schedule", "submit", "route"];
 const INPUTS = { schedule: ["schedule-text", "zone", "other", "now", "window", "prep"], submit: ["submit-text", "zone", "now"], route: ["route-config", "route-jobs", "zone", "now"] };
 const FIELDS = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
-const LONGEST = 30000; // milliseconds that an answer may take, once the engine is there
+const LONGEST = 30000; // milliseconds that an answer may take, from when the engine has all that it needs for it
+const MOST = 300_000; // characters of an address
+const SHOWN = 20; // jobs, and copies of jobs
+const YEARS = [1975, 2198]; // those of the engine
+const ZONES = [...new Set([...Intl.supportedValuesOf("timeZone"), "UTC"])];
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 let tab = "schedule";
 let year = 0;
@@ -34,14 +39,36 @@ const waiting = new Map();
 
 function start() {
   isReady = false;
-  worker = new Worker("worker.js", { type: "module" });
+  $("state").textContent = "Loading ...";
+  worker = new Worker(`worker.js${VERSION}`, { type: "module" });
   worker.onmessage = ({ data }) => {
     if (data.total) progress(data);
-    else if (data.ready) { isReady = true; $("state").textContent = "Ready"; document.body.dataset.ready = "yes"; for (const each of waiting.values()) each.limit(); }
-    else if (data.failed) $("state").textContent = `Python could not be loaded: ${data.failed}`;
+    else if (data.ready) { isReady = true; $("state").textContent = "Ready"; document.body.dataset.ready = "yes"; }
+    else if (data.failed) broken(data.failed);
+    else if (data.waits) { waiting.get(data.waits)?.wait(); $(`${tab}-answer`).replaceChildren(loading); }
+    else if (data.begun) waiting.get(data.begun)?.limit();
     else { waiting.get(data.id)?.done(data.answer); waiting.delete(data.id); }
   };
-  worker.onerror = (event) => { $("state").textContent = `Python could not be loaded${location.protocol === "file:" ? ": open this page from a web server, as with python3 -m http.server" : `: ${event.message ?? ""}`}`; };
+  worker.onerror = (event) => broken(location.protocol === "file:" ? "open this page from a web server, as with python3 -m http.server" : event.message || "a part of it did not arrive");
+}
+
+function end() {
+  worker?.terminate();
+  worker = undefined;
+  for (const each of waiting.values()) each.wait();
+  const left = [...waiting.values()];
+  waiting.clear();
+  return left;
+}
+
+// Nothing can be asked until it is started again, which whatever is typed does.
+function broken(why) {
+  end();
+  latest += 1; // no answer comes to what was asked
+  const box = $(`${tab}-answer`);
+  box.classList.remove("busy");
+  box.replaceChildren(el("p", { textContent: `crondor could not be loaded: ${why}` }), button("Try again", "", show));
+  $("state").textContent = "Not loaded";
 }
 
 // What is shown in the place of an answer until there can be one.
@@ -51,26 +78,19 @@ const loading = el("div", { class: "loading" }, bar, el("p", { class: "quiet", t
 function progress({ loaded, total, later }) {
   const mega = (size) => (size / 1e6).toFixed(1);
   bar.value = Math.min(1, loaded / total);
-  loading.lastChild.textContent = `Loading crondor: ${mega(loaded)} of ${mega(total)} MB. It runs in this page; ${mega(later)} MB more follow the first answer.`;
-  $("state").textContent = `${mega(loaded)} of ${mega(total)} MB`;
+  loading.lastChild.textContent = later ? `Loading crondor: ${mega(loaded)} of ${mega(total)} MB. It runs in this page; ${mega(later)} MB more follow the first answer.` : `Loading the rest of crondor: ${mega(loaded)} of ${mega(total)} MB.`;
+  if (later) $("state").textContent = `${mega(loaded)} of ${mega(total)} MB`;
 }
 
 function ask(question) {
+  if (!worker) start();
   return new Promise((resolve) => {
     const id = ++number;
     let timer;
-    const done = (answer) => { clearTimeout(timer); resolve(answer); };
-    const limit = () => {
-      timer = setTimeout(() => {
-        worker.terminate();
-        const left = [...waiting.values()];
-        waiting.clear();
-        for (const each of left) each.done({ refused: "This took too long and was ended." });
-        start();
-      }, LONGEST);
-    };
-    waiting.set(id, { done, limit });
-    if (isReady) limit();
+    const wait = () => clearTimeout(timer);
+    const done = (answer) => { wait(); resolve(answer); };
+    const limit = () => { timer = setTimeout(() => { for (const each of end()) each.done({ refused: "This took too long and was ended." }); }, LONGEST); };
+    waiting.set(id, { done, limit, wait });
     worker.postMessage({ id, question });
   });
 }
@@ -78,7 +98,9 @@ function ask(question) {
 // Times
 
 function zoneOf(id) {
-  const name = $(id).value.trim();
+  const typed = $(id).value.trim();
+  const name = ZONES.find((each) => each.toLowerCase() === typed.toLowerCase()) ?? typed;
+  if (/^[+-]/.test(name)) return null; // an offset is no zone of the engine
   try { new Intl.DateTimeFormat("en", { timeZone: name }); return name; } catch { return null; }
 }
 
@@ -165,7 +187,7 @@ function heat({ year: shown, first_weekday: first, days }) {
     picture.append(box);
   });
   ["Mon", "Wed", "Fri"].forEach((name, row) => picture.append(svg("text", { x: 0, y: 28 + 26 * row }, name)));
-  const step = (by, label) => button(label, "", () => { year = shown + by; show(); });
+  const step = (by, label) => Object.assign(button(label, "", () => { year = shown + by; show(); }), { disabled: shown + by < YEARS[0] || shown + by > YEARS[1] });
   return el("div", {}, el("div", { class: "title" }, el("h2", { textContent: String(shown) }), step(-1, "Earlier"), step(1, "Later"), el("span", { class: "quiet", textContent: said })),
     el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "The year" }, picture));
 }
@@ -174,17 +196,30 @@ function diffReasons(list, isMended = false) {
   return list.length ? part("Why the real schedd differs", isMended && el("p", { class: "quiet", textContent: "The submit lines below prevent it." }), ...list.map((each) => el("p", {}, each.reason, !isMended && each.write && el("pre", { class: "out", tabIndex: 0, textContent: each.is_clause ? `requirements = ${each.write}` : each.write })))) : null;
 }
 
+const isRetry = (run) => Boolean(run && !run.manual && run.htcondor?.retry);
+
+// Retries go on for hours, all alike: of those that follow each other the first is shown.
+const withoutRepeats = (runs) => runs.filter((run, at) => !isRetry(run) || !isRetry(runs[at - 1]));
+
+function realRun(run, after, zone) {
+  const { manual, htcondor: real, differs } = run;
+  if (!real) return differs ? "no run" : "not reached";
+  if (real.time === manual?.time) return "the same";
+  const repeated = isRetry(run) && isRetry(after) ? `, repeated every ${length(after.htcondor.time - real.time)}` : "";
+  return `${moment(real.time, zone)}${real.retry ? ` (retry${repeated})` : ""}`;
+}
+
 function runRows(job, zone, other) {
   const both = job.runs.some((run) => run.differs);
-  const rows = job.runs.map((run) => {
-    const manual = run.manual ?? run.unix;
-    const real = run.htcondor;
-    const time = (manual ?? real).time;
-    const cells = [manual ? moment(time, zone) : "no run", ...(other ? [moment(time, other)] : []), moment((manual ?? real).match_opens, zone).slice(15, 20), moment((manual ?? real).last_start, zone).slice(15, 20)];
-    if (both) cells.push(real ? (manual && real.time === manual.time ? "the same" : `${moment(real.time, zone)}${real.retry ? " (retry)" : ""}`) : run.differs ? "no run" : "not reached");
+  const rows = withoutRepeats(job.runs).map((run) => {
+    const { manual } = run;
+    const cells = [manual ? moment(manual.time, zone) : "no run"];
+    if (both) cells.push(realRun(run, job.runs[job.runs.indexOf(run) + 1], zone));
+    if (other) cells.push(manual ? moment(manual.time, other) : "");
+    cells.push(...["match_opens", "last_start"].map((name) => (manual ? moment(manual[name], zone).slice(15, 20) : "")));
     return { cells, differs: run.differs, time: manual?.time };
   });
-  return table([zone, ...(other ? [other] : []), "match opens", "last start", ...(both ? ["real schedd"] : [])], rows);
+  return table([zone, ...(both ? ["real schedd"] : []), ...(other ? [other] : []), "match opens", "last start"], rows);
 }
 
 // Tabs
@@ -197,18 +232,18 @@ async function showSchedule(zone, other) {
   const words = found.words ?? found.explain?.schedule?.words ?? job?.schedule?.words;
   if (words) pieces.push(el("p", { class: "sentence", textContent: words }));
   if (found.refused) pieces.push(el("p", { class: "quiet", textContent: found.refused }));
-  if (found.rewritten) pieces.push(el("p", {}, "HTCondor takes it as ", el("code", { textContent: found.rewritten }), ". As it is written here the schedd would not:"));
+  if (found.rewritten) pieces.push(el("p", {}, "In HTCondor's fields: ", el("code", { textContent: found.rewritten }), found.findings.length ? ". The schedd does not take it as it is written here:" : ""));
   pieces.push(findings(found.findings));
   if (job?.schedd_fault) pieces.push(part("What the real schedd does", el("p", { textContent: job.schedd_fault.message })));
   const schedule = found.explain?.schedule;
   if (schedule) pieces.push(el("div", {}, el("ul", { class: "fields", ariaLabel: "The fields" }, ...schedule.fields.map((field) => el("li", {}, el("code", { textContent: field.written ?? "*" }), field.field.replaceAll("_", " "), el("br"), el("span", { textContent: field.unrestricted ? "any" : short(field.values) })))), el("p", { class: "quiet", textContent: schedule.day_rule?.words ?? "" })));
   if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(found.differences ?? job.differences, !found.refused));
   if (found.times) pieces.push(part("Next runs", table([zone, ...(other ? [other] : [])], found.times.map((time) => ({ time, cells: [moment(time, zone), ...(other ? [moment(time, other)] : [])] })))));
-  if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no run any more." }));
+  if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no more runs." }));
   if (found.year) pieces.push(heat(found.year));
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));
-  if (found.kind && !found.refused) pieces.push(compiledLines(found.line ?? text, zone));
+  if (found.kind && !found.refused && found.year && found.times?.length !== 0) pieces.push(compiledLines(found.line ?? text, zone, found));
   return pieces;
 }
 
@@ -218,9 +253,9 @@ function submitLines(lines, title, reason) {
 }
 
 // The lines of crondor compile, which are proven to mean the same. That takes longer.
-function compiledLines(text, zone) {
+function compiledLines(text, zone, { window = $("window").value, prep = $("prep").value }) {
   const box = el("div", {}, el("p", { class: "quiet", textContent: "Looking for the submit lines that mean this ..." }));
-  ask({ kind: "compile", text, zone, now: now(), window: $("window").value, prep: $("prep").value }).then((found) => {
+  ask({ kind: "compile", text, zone, now: now(), window, prep }).then((found) => {
     const why = found.errors ?? found.refused;
     const nearest = found.reason && el("pre", { class: "out", tabIndex: 0, textContent: found.reason });
     box.replaceChildren(found.submit ? submitLines(found.submit, nearest ? "In a submit file: the nearest schedule that HTCondor can express" : "In a submit file: proven to mean the same", nearest) : part("In a submit file", el("pre", { class: "out", tabIndex: 0, textContent: why ?? "" })));
@@ -250,7 +285,7 @@ async function showSubmit(zone) {
     const mended = await ask({ kind: "fix", text, zone, now: time, index });
     if (mended.text !== undefined && area.value === text) { area.value = mended.text; await show(); area.focus(); }
   };
-  const counted = found.findings?.length ? findings(found.findings, { go, mend }) : el("p", { textContent: found.refused ?? "Nothing will go wrong that crondor knows of." });
+  const counted = found.findings?.length ? findings(found.findings, { go, mend }) : el("p", { textContent: found.refused ?? "crondor finds nothing wrong." });
   const jobs = (found.jobs ?? []).filter((job) => job.runs.length);
   return [part("Findings", counted), found.findings && found.refused && el("p", { textContent: found.refused }),
     found.errors && el("pre", { class: "out", tabIndex: 0, textContent: found.errors }),
@@ -266,14 +301,15 @@ function underline(area, list) {
   let at = 0;
   for (const { place, severity } of list.filter((each) => each.place).sort((a, b) => a.place.start - b.place.start)) {
     if (place.start < at) continue;
-    pre.append(text.slice(at, place.start), el("mark", { class: severity, textContent: text.slice(place.start, place.end) || " " }));
-    at = place.end;
+    const marked = text.slice(place.start, Math.max(place.end, place.start + 1)).replace(/^\n$/, "");
+    pre.append(text.slice(at, place.start), el("mark", { class: severity, textContent: marked || " " }));
+    at = place.start + marked.length;
   }
   pre.append(`${text.slice(at)}\n`);
 }
 
 function timeline(job, zone) {
-  const runs = job.runs.map((run) => ({ ...(run.manual ?? run.htcondor ?? run.unix), differs: run.differs, real: !run.manual }));
+  const runs = withoutRepeats(job.runs).map((run) => ({ ...(run.manual ?? run.htcondor ?? run.unix), differs: run.differs, real: !run.manual }));
   const before = Math.max(60, ...runs.map((run) => run.time - run.match_opens));
   const after = Math.max(60, ...runs.map((run) => run.last_start - run.time));
   const left = 190;
@@ -300,17 +336,23 @@ function length(seconds) {
 }
 
 async function showRoute(zone) {
-  const area = $("route-config");
-  const config = area.value;
-  const found = await ask({ kind: "route", config, jobs: $("route-jobs").value, zone, now: now() });
+  const [area, jobsArea] = [$("route-config"), $("route-jobs")];
+  const [config, jobsText] = [area.value, jobsArea.value];
+  const found = await ask({ kind: "route", config, jobs: jobsText, zone, now: now() });
   if (area.value === config) underline(area, found.findings ?? []);
-  const jobs = (found.jobs ?? []).map((job) => el("li", {}, el("b", { textContent: `Job ${job.job}: ${job.route ? `goes on ${job.route}` : "is not routed"}` }),
+  if (jobsArea.value === jobsText) underline(jobsArea, found.of_jobs ?? []);
+  if (found.refused) return [el("p", { textContent: found.refused }), findings(found.findings)];
+  const all = found.jobs ?? [];
+  const jobs = all.slice(0, SHOWN).map((job) => el("li", {}, el("b", { textContent: `Job ${job.job} ${job.route ? `goes on ${job.route}` : "is not routed"}` }),
     ...job.missed.map((each) => el("p", { class: "quiet", textContent: each.reason })),
     el("dl", {}, ...job.routes.flatMap((each) => [el("dt", { textContent: each.route }), el("dd", { class: each.outcome === "matched" ? "matched" : "", textContent: `${each.outcome}${each.reason ? `: ${each.reason}` : ""}` })]))));
-  return [found.refused && el("p", { textContent: found.refused }), jobs.length ? part("Which route, and why not the others", el("ul", { class: "routes" }, ...jobs)) : null,
-    found.errors && el("pre", { class: "out", tabIndex: 0, textContent: found.errors }),
-    ...(found.copies ?? []).map((each) => part(`What changes in the copy of job ${each.job} for ${each.route}`, changes(each.changes))),
-    part("The configuration", findings(found.findings, { go: showIn(area) }) ?? (!found.refused && el("p", { textContent: "Nothing is wrong with it that crondor knows of." })))];
+  const ofJobs = findings(found.of_jobs, { go: showIn(jobsArea) });
+  const copies = (found.copies ?? []).slice(0, SHOWN);
+  return [found.errors && el("p", { class: "said", textContent: found.errors }),
+    part("Which route, and why not the others", jobs.length ? el("ul", { class: "routes" }, ...jobs) : el("p", { textContent: "There is no job here." }), all.length > SHOWN && el("p", { class: "quiet", textContent: `The first ${SHOWN} of ${all.length} jobs are shown.` })),
+    ofJobs && part("The jobs", ofJobs),
+    ...copies.map((each) => part(`What changes in the copy of job ${each.job} for ${each.route}`, changes(each.changes))),
+    part("The configuration", findings(found.findings, { go: showIn(area) }) ?? el("p", { textContent: "crondor finds nothing wrong." }))];
 }
 
 // What was changed comes first, and what every copy begins with last.
@@ -346,16 +388,22 @@ async function show() {
   box.dataset.shown = String(mine);
 }
 
+// The address has what differs from the page as it opens, and the zones, which are others elsewhere.
 function keep() {
   const values = new URLSearchParams({ tab });
-  for (const id of INPUTS[tab]) if ($(id).value && !(id === "zone" && $(id).value === HERE && !location.hash)) values.set(id, $(id).value);
-  history.replaceState(null, "", `#${values}`);
+  for (const id of INPUTS[tab]) if (["zone", "other"].includes(id) || $(id).value !== FIRST.get(id)) values.set(id, $(id).value);
+  const hash = `#${values}`;
+  $("share").disabled = hash.length > MOST;
+  try { history.replaceState(null, "", $("share").disabled ? `#tab=${tab}` : hash); } catch { /* a browser may find them too many */ }
 }
 
+// An address without a tab is none of this page's, but a link within it.
 function restore() {
   const values = new URLSearchParams(location.hash.slice(1));
-  for (const id of new Set(Object.values(INPUTS).flat())) if (values.has(id)) $(id).value = values.get(id);
-  select(TABS.includes(values.get("tab")) ? values.get("tab") : "schedule", false);
+  const name = values.get("tab");
+  if (!TABS.includes(name)) return keep();
+  for (const id of INPUTS[name]) $(id).value = values.get(id) ?? FIRST.get(id);
+  return select(name, false);
 }
 
 function select(name, focus = true) {
@@ -372,7 +420,7 @@ function select(name, focus = true) {
 for (const [id, text] of Object.entries(EXAMPLES)) $(id).value = text;
 $("zone").value = HERE;
 $("other").value = HERE === "UTC" ? "Europe/Berlin" : "UTC";
-$("zones").append(...Intl.supportedValuesOf("timeZone").map((value) => el("option", { value })));
+$("zones").append(...ZONES.map((value) => el("option", { value })));
 let timer;
 document.querySelector("main").addEventListener("input", ({ target }) => {
   if (target.closest(".editor")) underline(target, []);
@@ -389,5 +437,6 @@ document.querySelector("[role=tablist]").addEventListener("keydown", ({ key }) =
 for (const each of document.querySelectorAll(".editor textarea")) each.addEventListener("scroll", ({ target }) => { const pre = target.previousElementSibling; pre.scrollTop = target.scrollTop; pre.scrollLeft = target.scrollLeft; });
 $("share").addEventListener("click", ({ currentTarget }) => put(location.href, currentTarget));
 addEventListener("hashchange", restore);
-start();
-restore();
+const FIRST = new Map([...new Set(Object.values(INPUTS).flat())].map((id) => [id, $(id).value]));
+if (location.hash.includes("tab=")) restore();
+else select("schedule", false);

@@ -12,15 +12,17 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, timedelta
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from crondor.classad import read_ads
 from crondor.compile.meaning import WrittenSchedule, read_schedule
-from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.lint import CheckSettings, check_submit, finding_data
 from crondor.recurrence import Recurrence, never_reason
 from crondor.spec import FIELDS, CronSpec, InvalidSpec
@@ -29,10 +31,18 @@ from crondor_cli.main import main
 
 Answer = dict[str, Any]
 
+# What the command takes as a number of seconds, and runs of a year lie within.
+_EARLIEST, _LATEST = (int(datetime(year, 1, 2, tzinfo=timezone.utc).timestamp()) for year in (1974, 2199))
 LIMIT = 200_000  # characters of a text; a page that was led here by a link shall not hang
 RUNS = 8
+_LONGEST = 31_622_400  # seconds, as of crondor compile
 _FIELD_LINE = re.compile(r"^\s*(?:\+?cron_?|--)?(minute|hour|day_?of_?month|month|day_?of_?week)s?\s*=", re.IGNORECASE)
+_TIMING_LINE = re.compile(r"^\s*(?:cron|deferral)_?(window|prep)(?:_?time)?\s*=(.*)$", re.IGNORECASE | re.MULTILINE)
 _NAMES = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
+_SAID = ("rejected: ", "no job is routed; ")  # by a finding, and by the list of routes
+_OF_AN_AD = re.compile(
+    r"^(?P<severity>warning): jobs\.ads:(?P<line>\d+): (?P<message>.*) \[(?P<code>.*)\]\n", re.MULTILINE
+)
 _NO_REGEXP = (
     "This asks for a regular expression. HTCondor's own engine for them, PCRE2, does not run in a browser: "
     "install crondor for this one."
@@ -43,15 +53,29 @@ def answer(question: str) -> str:
     """Return the answer to a question, both as JSON; whatever goes wrong is an answer, too."""
     asked = json.loads(question)
     try:
-        if any(len(str(value)) > LIMIT for value in asked.values()):
-            return json.dumps({"refused": f"A text here has at most {LIMIT:,} characters."})
+        _expect_sizes(asked)
         return json.dumps(_QUESTIONS[asked.pop("kind")](**asked))
+    except _Refused as why:
+        return json.dumps({"refused": str(why)})
+    except ZoneInfoNotFoundError:
+        return json.dumps({"refused": f"There is no zone {asked['zone']}: write an IANA name such as Europe/Berlin."})
     except ModuleNotFoundError as missing:
         if missing.name != "pcre2":
             raise
         return json.dumps({"refused": _NO_REGEXP})
     except CrondorError as error:
         return json.dumps({"findings": [_diagnostic(each) for each in error.diagnostics], "refused": str(error)})
+
+
+class _Refused(Exception):
+    """What is asked cannot be answered, and why."""
+
+
+def _expect_sizes(asked: Answer) -> None:
+    if any(len(str(value)) > LIMIT for value in asked.values()):
+        raise _Refused(f"A text here has at most {LIMIT:,} characters.")
+    if not _EARLIEST <= asked["now"] < _LATEST:
+        raise _Refused("The time under From must be in the years 1974 to 2198.")
 
 
 # The command
@@ -93,9 +117,12 @@ def schedule(*, text: str, zone: str, now: int, year: int = 0, window: str = "",
     text = text.strip()
     if not text:
         return {"refused": "Nothing is written yet."}
+    is_fields = any(_FIELD_LINE.match(line) for line in text.splitlines())
+    beside = {name.lower(): value for name, value in _TIMING_LINE.findall(text)} if is_fields else {}
+    timing = _timing(window or beside.get("window", ""), prep or beside.get("prep", ""))
     shown_year = year or datetime.fromtimestamp(now, ZoneInfo(zone)).year
-    if any(_FIELD_LINE.match(line) for line in text.splitlines()):
-        return _cron(_line_of_fields(text), zone, now, shown_year, (window, prep))
+    if is_fields:
+        return _cron(_values_of_fields(text), zone, now, shown_year, timing)
     try:
         CronSpec.from_line(text)
     except InvalidSpec as error:
@@ -105,15 +132,23 @@ def schedule(*, text: str, zone: str, now: int, year: int = 0, window: str = "",
             return _no_schedule(text, error, other, _at(zone, now))
         if written.spec is None:
             return _any_language(written, zone, now, shown_year)
-        line = " ".join(written.spec.canonical)
-        notes = [_diagnostic(each) | {"severity": "note"} for each in error.diagnostics]
-        return {**_cron(line, zone, now, shown_year, (window, prep)), "findings": notes, "rewritten": line}
-    return _cron(text, zone, now, shown_year, (window, prep))
+        notes = [_diagnostic(each) | {"severity": "note"} for each in error.diagnostics if _is_like_cron(text)]
+        found = _cron(written.spec.canonical, zone, now, shown_year, timing)
+        return {**found, "findings": notes, "rewritten": found["line"]}
+    return _cron(text.split(), zone, now, shown_year, timing)
+
+
+def _timing(window: str, prep: str) -> tuple[str, str]:
+    """Return both without blanks around them, or refuse what is not a number of seconds."""
+    for name, value in (("window", window.strip()), ("prep time", prep.strip())):
+        if value and not (re.fullmatch(r"[0-9]{1,8}", value) and int(value) <= _LONGEST):
+            raise _Refused(f"The {name} is a number of seconds, at most {_LONGEST:,}, and not {value}.")
+    return window.strip(), prep.strip()
 
 
 def _no_schedule(text: str, error: InvalidSpec, other: CrondorError, at: tuple[str, ...]) -> Answer:
     """Return what is wrong with a text: as a crontab line if it looks like one, else as a schedule in words."""
-    is_cron = len(text.split()) == len(FIELDS) and set(text) & set("*0123456789")
+    is_cron = _is_like_cron(text)
     found: CrondorError = error if is_cron else other
     return {
         "findings": [_diagnostic(each) for each in found.diagnostics],
@@ -122,14 +157,19 @@ def _no_schedule(text: str, error: InvalidSpec, other: CrondorError, at: tuple[s
     }
 
 
-def _line_of_fields(text: str) -> str:
-    """Return the crontab line that lines such as ``cron_hour = 6`` mean."""
+def _is_like_cron(text: str) -> bool:
+    words = text.split()
+    return len(words) == len(FIELDS) and sum(not set(each).isdisjoint("*0123456789") for each in words) > 1
+
+
+def _values_of_fields(text: str) -> list[str]:
+    """Return the five values that lines such as ``cron_hour = 6`` give, as they are written."""
     given = dict.fromkeys(("minute", "hour", "dayofmonth", "month", "dayofweek"), "*")
     for line in text.splitlines():
         name, _, value = line.partition("=")
         key = re.sub(r"[\s_+-]|^\s*\+?cron", "", name.lower()).removeprefix("cron")
         given |= {key.rstrip("s"): value.strip() or "*"} if key.rstrip("s") in given else {}
-    return " ".join(value.replace(" ", "") for value in given.values())
+    return [*given.values()]
 
 
 def _at(zone: str, now: int) -> tuple[str, ...]:
@@ -141,26 +181,25 @@ def _job(data: Answer) -> Answer | None:
     return jobs[0] if jobs else None
 
 
-def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) -> Answer:
-    fields = line.split(maxsplit=4)
-    if len(fields) != len(FIELDS):
-        return {"refused": f"A crontab line has {len(FIELDS)} fields.", "findings": []}
+def _cron(fields: Sequence[str], zone: str, now: int, year: int, timing: tuple[str, str]) -> Answer:
     given = zip((*_NAMES, "cron_window", "cron_prep_time"), (*fields, *timing), strict=True)
-    submit = "".join(f"{name} = {value}\n" for name, value in given if value.strip()) + "queue\n"
-    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": submit})
+    submit = {"job.sub": "".join(f"{name} = {value}\n" for name, value in given if value) + "queue\n"}
+    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files=submit)
     job = _job(out)
-    found: Answer = {"kind": "cron", "line": line, "next": job, "findings": []}
+    line = " ".join("".join(value.split()) for value in fields)
+    found: Answer = {"kind": "cron", "line": line, "next": job, "findings": [], "window": timing[0], "prep": timing[1]}
     if job is None:
         return {**found, "refused": str(out.get("errors", ""))}
     try:
-        spec = CronSpec.from_line(line)
+        minute, hour, day, month, weekday = fields
+        spec = CronSpec(minute=minute, hour=hour, day_of_month=day, month=month, day_of_week=weekday)
     except InvalidSpec as error:
         return {
             **found,
             "findings": [_diagnostic(each) for each in error.diagnostics],
             "refused": "The manual refuses it.",
         }
-    explained = _job(_json("explain", "--crontab", line, *_at(zone, now))) or {}
+    explained = _job(_json("explain", "job.sub", *_at(zone, now), files=submit)) or {}
     reasons = (explained.get("schedd") or {}).get("differences", [])  # of the schedule, whichever runs are shown
     found |= {
         "explain": explained,
@@ -198,8 +237,8 @@ def compiled(*, text: str, zone: str, now: int, window: str = "", prep: str = ""
 
     If HTCondor cannot express it, they are those of the nearest schedule, with the reason.
     """
-    timing = [f"--window={window}"] * bool(window.strip()) + [f"--prep-time={prep}"] * bool(prep.strip())
-    line = ("compile", *timing, *_at(zone, now), "--format", "submit")
+    options = zip(("--window", "--prep-time"), _timing(window, prep), strict=True)
+    line = ("compile", *(f"{name}={value}" for name, value in options if value), *_at(zone, now), "--format", "submit")
     out, reason, status = command(*line, "--", text)
     if status == 0 and out:
         return {"submit": out}
@@ -255,16 +294,25 @@ def _offsets(text: str, span: Span) -> dict[str, int]:
 
 def submit(*, text: str, zone: str, now: int) -> Answer:
     """Return the findings of a submit file, and the coming runs of its jobs."""
-    report = check_submit(Source(text, "job.sub"), CheckSettings(now=now, zone=zone))
+    findings = _findings_of(text, zone, now)
+    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": text})
+    said = filter(None, (_begins("job.sub", each) for each in findings))
+    return {
+        "findings": findings,
+        "jobs": (out.get("jobs") or [])[:20],
+        "errors": _unsaid(out.get("errors", ""), (*said,)),
+    }
+
+
+def _findings_of(text: str, zone: str, now: int) -> list[Answer]:
     findings = []
-    for each in report.findings:
+    for each in check_submit(Source(text, "job.sub"), CheckSettings(now=now, zone=zone)).findings:
         data: Answer = dict(finding_data(each))
         span = each.diagnostic.span
         data["place"] = None if span is None else {"line": span.line, "column": span.column, **_offsets(text, span)}
         data["fix"] = each.fix and {"title": each.fix.title, "safe": each.fix.safe}
         findings.append(data)
-    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": text})
-    return {"findings": findings, "jobs": (out.get("jobs") or [])[:20], "errors": out.get("errors")}
+    return findings
 
 
 def fix(*, text: str, zone: str, now: int, index: int) -> Answer:
@@ -291,7 +339,40 @@ def route(*, config: str, jobs: str, zone: str, now: int) -> Answer:
         each["place"] = each["place"] and {**each["place"], **_span_of(config, each["place"])}
     applied, errors, _ = command("route", "apply", *common, *owner, "--format", "json", files=files)
     copies = json.loads(applied) if applied.startswith("[") else []
-    return {**explained, "findings": findings, "copies": copies, "errors": explained.get("errors") or errors}
+    if is_submit:
+        of_jobs = [each for each in _findings_of(jobs, zone, now) if each["severity"] == Severity.ERROR]
+    else:
+        faults: list[Diagnostic] = []
+        deque(read_ads(jobs, report=faults.append), maxlen=0)
+        of_jobs = [_diagnostic(each) for each in faults]
+    of_jobs += [_of_line(jobs, each) for each in _OF_AN_AD.finditer(errors)]
+    said = [_begins("routes.conf", each) for each in findings] + [_begins(name, each) for each in of_jobs]
+    left = _unsaid(_OF_AN_AD.sub("", explained.get("errors") or errors), tuple(filter(None, said)))
+    return {**explained, "findings": findings, "of_jobs": of_jobs, "copies": copies, "errors": left}
+
+
+def _begins(name: str, finding: Answer) -> str:
+    """Return how the command's line about a finding begins; empty if it has no place."""
+    return f"{name}:{finding['place']['line']}:{finding['place']['column']}: " if finding["place"] else ""
+
+
+def _unsaid(errors: str, said: tuple[str, ...]) -> str:
+    """Return what the command reports beside the findings, which the page shows where they stand."""
+    left = []
+    is_left = True
+    for line in errors.splitlines():
+        if not line.startswith(" "):
+            is_left = not line.startswith((*said, *_SAID))
+        left += [line] * is_left
+    return "\n".join(left)
+
+
+def _of_line(text: str, found: re.Match[str]) -> Answer:
+    """Return the finding of what the command says of a line without a column."""
+    line = int(found["line"])
+    end_column = len(text.split("\n")[line - 1]) + 1
+    place = {"line": line, "column": 1, "end_line": line, "end_column": end_column}
+    return {**found.groupdict(), "help": None, "place": {**place, **_span_of(text, place)}}
 
 
 def _span_of(text: str, place: Answer) -> dict[str, int]:

@@ -27,7 +27,7 @@ export function serve(site) {
     if (!existsSync(file)) return response.writeHead(404, { "content-type": "text/html" }).end(readFileSync(join(site, "404.html"))); // as hosts of static pages do
     response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "cache-control": "max-age=600" });
     const content = readFileSync(file);
-    served.set(request.url, content.length);
+    served.set(request.url.replace(/\?.*/, ""), content.length);
     return response.end(content);
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));

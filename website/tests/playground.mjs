@@ -35,6 +35,8 @@ export async function playground(browser, base, crondor) {
   await submitFiles(page, browser, base);
   await routes(page);
   await page.context().close();
+  await addresses(browser, base);
+  await failures(browser, base);
   return { first, again, median: spent[50], most: spent[99] };
 }
 
@@ -98,6 +100,19 @@ async function schedules(page) {
   await page.waitForSelector(".submit-lines", PATIENT);
   await page.click("text=Copy the submit lines");
   check("copy", /cron_minute = 5\ncron_hour = 6\n/.test(await page.evaluate(() => navigator.clipboard.readText())));
+  await typed(page, "schedule", "cron_minute = 0\ncron_hour = 6\ncron_window = 900");
+  await page.waitForSelector(".submit-lines", PATIENT);
+  check("the window of pasted lines", (await page.locator(".submit-lines").textContent()).includes("cron_window = 900\n"));
+  await typed(page, "schedule", "30 7 * * 1-5", "#schedule-text");
+  await typed(page, "schedule", "2026-11-29T12:00", "#now");
+  const rows = await page.$$eval("#schedule-answer tbody tr", (found) => found.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  check("retries are one row", rows.length === RUNS + 1 && /^no run,.*\(retry, repeated every 2 min\),,,$/.test(rows[1].join()), rows[1].join());
+  await typed(page, "schedule", NOW, "#now");
+  await typed(page, "schedule", "europe/berlin", "#zone");
+  check("a zone in small letters", (await shown(page, "schedule").textContent()).includes("+0100"));
+  await typed(page, "schedule", "UTC", "#zone");
+  await typed(page, "schedule", "0 0 30 2 *");
+  check("what never runs has no submit lines, and no fault for want of them", !(await shown(page, "schedule").textContent()).includes("In a submit file"));
   await typed(page, "schedule", "60 6 * * *");
   check("a fault is shown", (await shown(page, "schedule").textContent()).includes("minute 60 is out of range"));
   await inspect(page, "playground: a schedule with a fault");
@@ -126,11 +141,61 @@ async function submitFiles(page, browser, base) {
 async function routes(page) {
   await settled(page, "route", () => page.click("#tab-route"));
   const text = () => shown(page, "route").textContent();
-  check("route", (await text()).includes("Job 71.0: goes on Slurm") && (await page.locator("#route-answer .diff tr", { hasText: "RouteName" }).locator("ins").textContent()) === '"Slurm"');
+  check("route", (await text()).includes("Job 71.0 goes on Slurm") && (await page.locator("#route-answer .diff tr", { hasText: "RouteName" }).locator("ins").textContent()) === '"Slurm"');
   await inspect(page, "playground: routes");
   await typed(page, "route", "JOB_ROUTER_ROUTE_NAMES = A, B\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n", "#route-config");
   check("a finding in place", (await page.locator("#route .editor mark").allTextContents()).includes("B"), await text());
   await inspect(page, "playground: routes with a finding");
+  const jobs = await page.inputValue("#route-jobs");
+  await typed(page, "route", 'ClusterId = 1\nProcId = 0\nOwner = "alice\n', "#route-jobs");
+  check("a mistake of a job in place, and not as text", (await page.locator("#route-jobs").locator("..").locator("mark").textContent()) === '"' && !/jobs\.ads|rejected:/.test(await text()), await text());
+  await typed(page, "route", jobs, "#route-jobs");
   await typed(page, "route", 'JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS regexp("a.*e", Owner)\n', "#route-config");
   check("no regular expressions", (await text()).includes("does not run in a browser"), await text());
+}
+
+// What is shared is what was shown, whatever the page has been used for; a link within the page is no address of it.
+async function addresses(browser, base) {
+  const page = await open(browser, base, "playground/index.html");
+  await page.waitForSelector("#schedule-answer .sentence", PATIENT);
+  check("an address has its zone at once", page.url().includes("zone=UTC"), page.url());
+  await typed(page, "schedule", "900", "#window");
+  await typed(page, "schedule", "");
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("#schedule-answer").dataset.shown, undefined, PATIENT);
+  check("an empty text stays empty", (await page.inputValue("#schedule-text")) === "" && (await page.inputValue("#window")) === "900");
+  await settled(page, "schedule", () => page.evaluate(() => { location.hash = "#tab=schedule&zone=UTC&schedule-text=0+5+*+*+*"; }));
+  check("nothing is left of what was shown before", (await page.inputValue("#window")) === "");
+  await settled(page, "submit", () => page.click("#tab-submit"));
+  await page.focus(".skip");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.startsWith("#tab=submit"), undefined, PATIENT).catch(() => check("a link within the page keeps tab and address", false, page.url()));
+  check("the tab stays", await page.locator("#submit").isVisible());
+  await page.context().close();
+}
+
+// What does not arrive is said, and asked for again when somebody wants it; files of one version only; two tabs at once.
+async function failures(browser, base) {
+  for (const file of ["pyodide/pyodide.mjs", "pyodide/pyodide.asm.wasm.gz", "snapshot.gz", "worker.js", "later.zip"]) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    page.on("pageerror", (error) => check(`without ${file}`, false, error.message));
+    const fail = (route) => route.fulfill({ status: 503, body: "" });
+    await context.route(`**/${file}?v=*`, fail);
+    await page.goto(`${base}/playground/index.html#tab=submit`);
+    await page.waitForSelector("text=Try again", PATIENT).catch(() => check(`without ${file} it says so`, false));
+    await context.unroute(`**/${file}?v=*`, fail);
+    await page.click("text=Try again", PATIENT);
+    await page.waitForSelector("#submit-answer .findings", PATIENT).catch(() => check(`an answer once ${file} is there`, false));
+    await context.close();
+  }
+  const context = await browser.newContext();
+  const asked = [];
+  context.on("request", (request) => asked.push(request.url().slice(base.length)));
+  const pages = await Promise.all([context.newPage(), context.newPage()]);
+  await Promise.all(pages.map((page) => page.goto(`${base}/playground/index.html`)));
+  for (const page of pages) await page.waitForSelector("#schedule-answer .sentence", PATIENT).catch(() => check("two tabs at once", false));
+  const versions = new Set(asked.filter((path) => !/index\.html|icon\.svg/.test(path)).map((path) => path.split("?v=")[1]));
+  check("all files have the version of the page", versions.size === 1 && !versions.has(undefined), asked.join(" "));
+  await context.close();
 }
