@@ -69,7 +69,7 @@ def _index(index: str, pages: dict[Path, str]) -> Iterator[str]:
 def _about(text: str) -> str:
     """Return the first sentence of a page, without links; empty if it begins with something else."""
     _, *paragraphs = text.split("\n\n")
-    first = " ".join(next(filter(str.strip, paragraphs), "").split())
-    if re.match(r"[#|>\-!<\[`]", first):
+    first = _LINK.sub(lambda link: link["text"], " ".join(next(filter(str.strip, paragraphs), "").split()))
+    if re.match(r"[#|>\-!<\[]|```", first):
         return ""
-    return re.sub(r"(?<=[.:]) .*", "", _LINK.sub(lambda link: link["text"], first)).rstrip(":")
+    return re.sub(r"(?<=\.) .*", "", first).rstrip(":")

@@ -155,14 +155,14 @@ def test_pages_are_there_as_markdown(tmp_path: Path) -> None:
     tree = "```{toctree}\n:caption: Begin\n:hidden:\n\na\nb\n```\n"
     (pages / "index.md").write_text(f"# crondor\n\ncrondor **shows**\nwhen.\n\n{tree}")
     (pages / "a.md").write_text(
-        "---\norphan: true\n---\n\n# A page\n\nIt says [b](b.rst#x) this. And more.\n\n```\n[c](d.md)\n```\n"
+        "---\norphan: true\n---\n\n# A page\n\n[`b`](b.rst#x) says: this. And more.\n\n```\n[c](d.md)\n```\n"
     )
     for name in ("index", "a", "b"):
         (site / f"{name}.html").write_text("")
     write_texts(pages, site)
-    assert (site / "a.md").read_text() == "# A page\n\nIt says [b](b.html#x) this. And more.\n\n```\n[c](d.md)\n```\n"
+    assert (site / "a.md").read_text() == "# A page\n\n[`b`](b.html#x) says: this. And more.\n\n```\n[c](d.md)\n```\n"
     assert "toctree" not in (site / "index.md").read_text()
-    said = "# crondor\n\n> crondor shows when.\n\n## Begin\n\n- [A page](a.md): It says b this.\n"
+    said = "# crondor\n\n> crondor shows when.\n\n## Begin\n\n- [A page](a.md): `b` says: this.\n"
     assert (site / "llms.txt").read_text() == said
     (pages / "a.md").write_text("# A page\n\n[gone](gone.svg)\n")
     with pytest.raises(staging.DeadLink, match=r"a\.md: gone\.svg"):
