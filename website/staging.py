@@ -18,6 +18,11 @@ from website.made import knob_page, library_pages, rule_pages
 ROOT = Path(__file__).resolve().parents[1]
 TOLD_NOT_LINKED = ("LICENSE", "tests/")  # what pages name, and the site has no page for
 OUTSIDE_THE_TREE = "---\norphan: true\n---\n\n"  # listed in a table, not on every page's navigation
+SEARCHED = {  # words that are typed into the search and stand on no page, by the page that they lead to
+    "clock-changes.md": "timezone, dst",
+    "compile.md": "systemd, timer, oncalendar",
+    "python.md": "api",
+}
 MADE = {"crondor/lint/pages": "rules/index.md", "crondor/knowledge/data/config_knobs.txt": "knobs.md"}
 LANGUAGES = {".sub": "condor", ".conf": "condor", ".py": "python", ".sh": "sh", ".svg": "xml"}
 
@@ -41,7 +46,9 @@ def stage(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         file = ROOT / source
         if source.endswith(".md"):
-            target.write_text(relinked(text_of(source), source, place), encoding="utf-8")
+            words = SEARCHED.get(place)
+            head = f"---\nmyst:\n  html_meta:\n    keywords: {words}\n---\n\n" if words else ""
+            target.write_text(head + relinked(text_of(source), source, place), encoding="utf-8")
         elif place.endswith(".md"):
             target.write_text(f"{OUTSIDE_THE_TREE}{shown(file)}", encoding="utf-8")
         else:

@@ -36,15 +36,20 @@ export async function documentation(browser, base, site) {
   return pages.length;
 }
 
+// What people ask, and the page that one of the first three results is.
+const ASKED = {
+  "day-0 defect": /\/dialects\.html/, "job did not run": /\/how-to\/submit-jobs\.html/, "job is held": /\/how-to\/submit-jobs\.html/, "why is my job idle": /\/how-to\/submit-jobs\.html/,
+  missed: /\/deferral\.html#missed-runs/, timezone: /\/clock-changes\.html/, "daylight saving": /\/clock-changes\.html/, crontab: /\/crontab\.html/, window: /\/rules\/CRN30/, CRN303: /\/rules\/CRN303/,
+  "last day of month": /\/rules\/CRN204/, holidays: /\/compile\.html/, "systemd timer": /\/compile\.html/, "python api": /\/python\.html/, "pre-commit": /\/repositories\.html/, install: /\/install\.html/,
+};
+
 async function searches(page, address) {
-  await page.goto(`${address}?q=day-0+defect`);
-  await page.waitForSelector("#search-results li");
-  const found = await page.$$eval("#search-results li > a", (links) => links.map((link) => link.href));
-  check("the search finds the page on dialects", found.some((href) => /\/dialects\.html/.test(href)), found.join(" "));
-  await page.goto(`${address}?q=job+did+not+run`);
-  await page.waitForSelector("#search-results li");
-  const first = await page.$$eval("#search-results li > a", (links) => links.slice(0, 3).map((link) => link.href));
-  check("the search finds what to do if a job did not run", first.some((href) => /\/how-to\/submit-jobs\.html/.test(href)), first.join(" "));
+  for (const [question, expected] of Object.entries(ASKED)) {
+    await page.goto(`${address}?q=${encodeURIComponent(question)}`);
+    await page.waitForFunction(() => document.querySelectorAll("#search-results li").length > 2 || document.querySelector("#search-results h2")?.textContent === "Search Results", undefined, PATIENT);
+    const first = await page.$$eval("#search-results li > a", (links) => links.slice(0, 3).map((link) => link.href));
+    check(`the search finds ${question}`, first.some((href) => expected.test(href)), first.join(" "));
+  }
 }
 
 async function anchors(page, base) {
