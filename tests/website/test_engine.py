@@ -183,7 +183,7 @@ def test_lines_of_fields_are_taken_whole() -> None:
 def test_a_window_is_a_number_of_seconds(window: str) -> None:
     """What is none is said in words of the page, and not in those of a command line."""
     for kind in ("schedule", "compile"):
-        assert ask(kind, text="0 6 * * *", window=window)["refused"].endswith(f"and not {window}.")
+        assert ask(kind, text="0 6 * * *", window=window)["refused"].endswith(f"not {window}.")
 
 
 def test_words_are_not_told_to_be_a_crontab_line() -> None:

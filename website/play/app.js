@@ -89,7 +89,7 @@ function ask(question) {
     let timer;
     const wait = () => clearTimeout(timer);
     const done = (answer) => { wait(); resolve(answer); };
-    const limit = () => { timer = setTimeout(() => { for (const each of end()) each.done({ refused: "This took too long and was ended." }); }, LONGEST); };
+    const limit = () => { timer = setTimeout(() => { for (const each of end()) each.done({ refused: "This took too long and was stopped." }); }, LONGEST); };
     waiting.set(id, { done, limit, wait });
     worker.postMessage({ id, question });
   });
@@ -142,7 +142,7 @@ function findings(list, { go, mend } = {}) {
   const items = list.map((each, index) => el("li", { class: each.severity },
     el("p", {}, el("b", { textContent: each.severity }), " ", each.place ? `${each.place.line}:${each.place.column} ` : "", each.message, " ", rule(each.code)),
     each.help && el("p", { class: "quiet", textContent: each.help }),
-    go && each.place && button("Show", `Show where it stands: line ${each.place.line}`, () => go(each.place)),
+    go && each.place && button("Show", `Go to line ${each.place.line}`, () => go(each.place)),
     mend && each.fix && button(`Fix: ${each.fix.title}`, each.fix.safe ? "" : "This changes the meaning", () => mend(index)),
   ));
   return el("ul", { class: "findings" }, ...items);
@@ -349,7 +349,7 @@ async function showRoute(zone) {
   const ofJobs = findings(found.of_jobs, { go: showIn(jobsArea) });
   const copies = (found.copies ?? []).slice(0, SHOWN);
   return [found.errors && el("p", { class: "said", textContent: found.errors }),
-    part("Which route, and why not the others", jobs.length ? el("ul", { class: "routes" }, ...jobs) : el("p", { textContent: "There is no job here." }), all.length > SHOWN && el("p", { class: "quiet", textContent: `The first ${SHOWN} of ${all.length} jobs are shown.` })),
+    part("Which route, and why not the others", jobs.length ? el("ul", { class: "routes" }, ...jobs) : el("p", { textContent: "There are no jobs here." }), all.length > SHOWN && el("p", { class: "quiet", textContent: `The first ${SHOWN} of ${all.length} jobs are shown.` })),
     ofJobs && part("The jobs", ofJobs),
     ...copies.map((each) => part(`What changes in the copy of job ${each.job} for ${each.route}`, changes(each.changes))),
     part("The configuration", findings(found.findings, { go: showIn(area) }) ?? el("p", { textContent: "crondor finds nothing wrong." }))];

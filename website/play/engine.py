@@ -73,7 +73,7 @@ class _Refused(Exception):
 
 def _expect_sizes(asked: Answer) -> None:
     if any(len(str(value)) > LIMIT for value in asked.values()):
-        raise _Refused(f"A text here has at most {LIMIT:,} characters.")
+        raise _Refused(f"A text here can have at most {LIMIT:,} characters.")
     if not _EARLIEST <= asked["now"] < _LATEST:
         raise _Refused("The time under From must be in the years 1974 to 2198.")
 
@@ -142,7 +142,7 @@ def _timing(window: str, prep: str) -> tuple[str, str]:
     """Return both without blanks around them, or refuse what is not a number of seconds."""
     for name, value in (("window", window.strip()), ("prep time", prep.strip())):
         if value and not (re.fullmatch(r"[0-9]{1,8}", value) and int(value) <= _LONGEST):
-            raise _Refused(f"The {name} is a number of seconds, at most {_LONGEST:,}, and not {value}.")
+            raise _Refused(f"The {name} must be a number of seconds up to {_LONGEST:,}, not {value}.")
     return window.strip(), prep.strip()
 
 
@@ -153,7 +153,7 @@ def _no_schedule(text: str, error: InvalidSpec, other: CrondorError, at: tuple[s
     return {
         "findings": [_diagnostic(each) for each in found.diagnostics],
         "schedd": _job(_json("next", "--crontab", text, *at)) if is_cron else None,
-        "refused": "This is no schedule yet.",
+        "refused": "This is not a schedule yet.",
     }
 
 
@@ -197,7 +197,7 @@ def _cron(fields: Sequence[str], zone: str, now: int, year: int, timing: tuple[s
         return {
             **found,
             "findings": [_diagnostic(each) for each in error.diagnostics],
-            "refused": "The manual refuses it.",
+            "refused": "HTCondor's manual does not allow this.",
         }
     explained = _job(_json("explain", "job.sub", *_at(zone, now), files=submit)) or {}
     reasons = (explained.get("schedd") or {}).get("differences", [])  # of the schedule, whichever runs are shown

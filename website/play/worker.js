@@ -98,7 +98,7 @@ onmessage = async ({ data: { id, question } }) => {
   } catch (error) {
     const lines = String(error.message ?? error).trim().split("\n");
     if (waits()) tell(error);
-    else postMessage({ id, answer: { refused: `This went wrong, and it is a fault of crondor: ${lines.at(-1)}` } });
+    else postMessage({ id, answer: { refused: `Something went wrong; this is a bug in crondor: ${lines.at(-1)}` } });
   }
   setTimeout(() => complete().catch(() => {})); // before anybody asks for it
 };
