@@ -55,6 +55,7 @@ function start() {
 function end() {
   worker?.terminate();
   worker = undefined;
+  isReady = false;
   for (const each of waiting.values()) each.wait();
   const left = [...waiting.values()];
   waiting.clear();

@@ -22,6 +22,7 @@ export async function documentation(browser, base, site) {
   }));
 
   const page = await open(browser, base, "index.html");
+  check("the front page shows its result whole", await page.$eval("pre", (box) => box.scrollWidth <= box.clientWidth));
   for (const path of KINDS) {
     await page.goto(`${base}/${path}`);
     await inspect(page, path);
