@@ -124,6 +124,8 @@ def relinked(page: str, source: str, place: str) -> str:
             return text[1:-1]
         if path not in places():
             raise DeadLink(f"{source}: {link['to']}")
+        if places()[path] == place and not fragment:
+            return text[1:-1]  # of a folder that the page itself lists
         to = os.path.relpath(places()[path], PurePosixPath(place).parent)
         return f"{text}({to}{'#' * bool(fragment)}{fragment})"
 

@@ -44,6 +44,14 @@ def test_links_lead_to_pages_of_the_site(source: str) -> None:
     staging.relinked(staging.text_of(source), source, staging.sources()[source])
 
 
+def test_every_example_is_listed_on_the_page_of_examples() -> None:
+    """Since a folder has no page of its own."""
+    page = (ROOT / "examples" / "README.md").read_text("utf-8")
+    assert [name for name in staging.sources() if name[:9] == "examples/" and f"]({name[9:]})" not in page] == [
+        "examples/README.md"
+    ]
+
+
 def test_links_are_led_to_where_pages_stand() -> None:
     """READMEs, examples, what the site has no page for, names of commands; a dead link is an error."""
     text = "[a](../README.md) [b](cli/README.md#options) [c](../examples/nightly.sub) [d](../tests/x.md) `[e](f)`\n"

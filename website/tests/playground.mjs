@@ -154,6 +154,17 @@ async function routes(page) {
   check("no regular expressions", (await text()).includes("does not run in a browser"), await text());
 }
 
+// A page whose program did not arrive, or may not run, says so.
+async function withoutProgram(browser, base) {
+  for (const [options, words] of [[{}, "crondor did not start"], [{ javaScriptEnabled: false }, "needs JavaScript"]]) {
+    const page = await (await browser.newContext(options)).newPage();
+    await page.route("**/app.js?v=*", (route) => route.abort());
+    await page.goto(`${base}/playground/index.html`);
+    await page.locator("main p", { hasText: words }).waitFor(PATIENT).catch(() => check(`it says "${words}"`, false));
+    await page.context().close();
+  }
+}
+
 // What is shared is what was shown, whatever the page has been used for; a link within the page is no address of it.
 async function addresses(browser, base) {
   const page = await open(browser, base, "playground/index.html");
@@ -189,6 +200,7 @@ async function failures(browser, base) {
     await page.waitForSelector("#submit-answer .findings", PATIENT).catch(() => check(`an answer once ${file} is there`, false));
     await context.close();
   }
+  await withoutProgram(browser, base);
   const context = await browser.newContext();
   const asked = [];
   context.on("request", (request) => asked.push(request.url().slice(base.length)));
