@@ -212,12 +212,14 @@ function realRun(run, after, zone) {
 
 function runRows(job, zone, other) {
   const both = job.runs.some((run) => run.differs);
+  const isAllowed = job.runs.some((run) => run.manual);
   const rows = withoutRepeats(job.runs).map((run) => {
     const { manual } = run;
+    const timed = manual ?? (isAllowed ? null : run.htcondor); // where the manual allows none, the times of the real schedd
     const cells = [manual ? moment(manual.time, zone) : "no run"];
     if (both) cells.push(realRun(run, job.runs[job.runs.indexOf(run) + 1], zone));
-    if (other) cells.push(manual ? moment(manual.time, other) : "");
-    cells.push(...["match_opens", "last_start"].map((name) => (manual ? moment(manual[name], zone).slice(15, 20) : "")));
+    if (other) cells.push(timed ? moment(timed.time, other) : "");
+    cells.push(...["match_opens", "last_start"].map((name) => (timed ? moment(timed[name], zone).slice(15, 20) : "")));
     return { cells, differs: run.differs, time: manual?.time };
   });
   return table([zone, ...(both ? ["real schedd"] : []), ...(other ? [other] : []), "match opens", "last start"], rows);
