@@ -331,7 +331,7 @@ function timeline(job, zone) {
   });
   picture.append(svg("text", { x: left, y: high - 6 }, `-${length(before)}`), svg("text", { x: x(0), y: high - 6, "text-anchor": "middle" }, "start"), svg("text", { x: left + wide, y: high - 6, "text-anchor": "end" }, `+${length(after)}`));
   const key = (kind, word) => [el("i", { style: `background: var(--${kind})` }), word];
-  return el("div", {}, el("p", { class: "quiet legend" }, ...key("match", "may be matched"), ...key("window", "may still start"), runs.some((run) => run.real) ? "  ! only the real schedd runs it" : ""), el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "Time line" }, picture));
+  return el("div", {}, el("p", { class: "quiet legend" }, ...key("match", "may be matched"), ...key("window", "may still start"), runs.some((run) => run.real) ? "\u2003! only the real schedd runs it" : ""), el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "Time line" }, picture));
 }
 
 function length(seconds) {
