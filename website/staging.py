@@ -21,6 +21,7 @@ OUTSIDE_THE_TREE = "---\norphan: true\n---\n\n"  # listed in a table, not on eve
 SEARCHED = {  # words that are typed into the search and stand on no page, by the page that they lead to
     "clock-changes.md": "timezone, dst",
     "compile.md": "systemd, timer, oncalendar",
+    "monitor.md": "alarm, alert, email",
     "python.md": "api",
 }
 MADE = {"crondor/lint/pages": "rules/index.md", "crondor/knowledge/data/config_knobs.txt": "knobs.md"}

@@ -41,7 +41,7 @@ export async function documentation(browser, base, site) {
 const ASKED = {
   "day-0 defect": /\/dialects\.html/, "job did not run": /\/how-to\/submit-jobs\.html/, "job is held": /\/how-to\/submit-jobs\.html/, "why is my job idle": /\/how-to\/submit-jobs\.html/,
   missed: /\/deferral\.html#missed-runs/, timezone: /\/clock-changes\.html/, "daylight saving": /\/clock-changes\.html/, crontab: /\/crontab\.html/, window: /\/rules\/CRN30/, CRN303: /\/rules\/CRN303/,
-  "last day of month": /\/rules\/CRN204/, holidays: /\/compile\.html/, "systemd timer": /\/compile\.html/, "python api": /\/python\.html/, "pre-commit": /\/repositories\.html/, install: /\/install\.html/,
+  "last day of month": /\/rules\/CRN204/, holidays: /\/compile\.html/, "systemd timer": /\/compile\.html/, alert: /\/monitor\.html/, "python api": /\/python\.html/, "pre-commit": /\/repositories\.html/, install: /\/install\.html/,
 };
 
 async function searches(page, address) {
