@@ -76,33 +76,26 @@ def test_a_router_says_that_it_is_ready_alive_reloading_and_stopping(heard: Hear
         router.wait()
 
 
-def test_a_runner_of_jobs_says_so_too(heard: Heard, tmp_path: Path) -> None:
-    """It waits for a run that is months away."""
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("run", "job.sub"), id="a runner, which waits for a run that is months away"),
+        pytest.param(("monitor", "--queue", "q"), id="a monitor of a queue that is not there yet"),
+    ],
+)
+def test_others_say_so_too(heard: Heard, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """They are ready, alive and stopping."""
     (tmp_path / "job.sub").write_text(NIGHTLY, "utf-8")
-    runner = started(heard, tmp_path, "run", "job.sub")
+    program = started(heard, tmp_path, *command)
     try:
         assert heard.until("READY=1") == ["READY=1"]
         heard.until("WATCHDOG=1")
-        runner.send_signal(signal.SIGTERM)
+        program.send_signal(signal.SIGTERM)
         heard.until("STOPPING=1")
-        runner.wait(SLOWEST)
+        assert program.wait(SLOWEST) == 0
     finally:
-        runner.kill()
-        runner.wait()
-
-
-def test_a_monitor_says_so_too(heard: Heard, tmp_path: Path) -> None:
-    """It looks at a queue that is not there yet."""
-    monitor = started(heard, tmp_path, "monitor", "--queue", str(tmp_path / "q"))
-    try:
-        assert heard.until("READY=1") == ["READY=1"]
-        heard.until("WATCHDOG=1")
-        monitor.send_signal(signal.SIGTERM)
-        heard.until("STOPPING=1")
-        assert monitor.wait(SLOWEST) == 0
-    finally:
-        monitor.kill()
-        monitor.wait()
+        program.kill()
+        program.wait()
 
 
 @pytest.mark.parametrize(

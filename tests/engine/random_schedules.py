@@ -22,9 +22,10 @@ def items(field: Field) -> st.SearchStrategy[str]:
 
 
 def texts(field: Field) -> st.SearchStrategy[str]:
-    """Return a field's text: a star, a starred step, or a list."""
+    """Return a field's text: a star, a starred step, a list, or all its values written out."""
     lists = st.lists(items(field), min_size=1, max_size=3).map(",".join)
-    return st.one_of(st.just("*"), st.integers(1, field.high).map(lambda n: f"*/{n}"), lists, lists)
+    steps = st.integers(1, field.high).map(lambda n: f"*/{n}")
+    return st.one_of(st.just("*"), steps, lists, lists, st.just(f"{field.low}-{field.high}"))
 
 
 HOURS = texts(HOUR) | st.sampled_from(["0", "1", "2", "3", "23", "1,2", "0-3", "2,3", "*"])  # where clocks change

@@ -24,10 +24,10 @@ from crondor.algebra import (
 )
 from crondor.recurrence import NeverRuns, OutOfRange, Policy, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from tests.engine.random_schedules import SETS, items, texts
 from tests.examples import examples
 
 DAY = 86400
-SETS = [Dialect.MANUAL, Dialect.UNIX]  # the dialects whose schedules are sets of instants
 ZONES = [
     "Africa/Cairo",
     "America/New_York",
@@ -42,21 +42,6 @@ ZONES = [
 START = 1_795_132_800  # 2026-11-20
 FOLD = 3 * 3600  # none is longer
 FIVE_YEARS = 5 * 366 * DAY
-
-
-def items(field: Field) -> st.SearchStrategy[str]:
-    """Return one item of a list."""
-    value = st.integers(field.low, field.high)
-    step = st.integers(1, field.high)
-    ranges = st.tuples(value, value).map(lambda pair: f"{min(pair)}-{max(pair)}")
-    return st.one_of(value.map(str), ranges, st.tuples(ranges, step).map(lambda pair: f"{pair[0]}/{pair[1]}"))
-
-
-def texts(field: Field) -> st.SearchStrategy[str]:
-    """Return a field's text: a star, a starred step, a list, or all its values written out."""
-    lists = st.lists(items(field), min_size=1, max_size=3).map(",".join)
-    steps = st.integers(1, field.high).map(lambda n: f"*/{n}")
-    return st.one_of(st.just("*"), steps, lists, lists, st.just(f"{field.low}-{field.high}"))
 
 
 # Few times a day, so that years can be enumerated; around the hours in which clocks change.
