@@ -540,7 +540,7 @@ def day_zero(schedule: JobSchedule | None, spec: CronSpec, clock: Clock) -> Iter
         return
     cure = day_zero_cure(wanted, schedule, zone_of(clock.zone), clock.now)
     for field, text in cure.texts.items():
-        why = f"{field.title}: {text} avoids the defect below, and the clause excludes what it adds"
+        why = f"{field.title}: {text} avoids day 0 (see below); the clause excludes the runs that it adds"
         yield DialectReason("field", why, f"{field.command} = {text}")
     yield DialectReason("day-zero", DAY_ZERO, cure.clause, is_clause=True)
 

@@ -126,7 +126,7 @@ def test_the_schedds_own_dialect_is_no_set() -> None:
   them.
 
   The schedd's day-0 defect strikes:
-    day of month: 31 avoids the defect below, and the clause excludes what it adds
+    day of month: 31 avoids day 0 (see below); the clause excludes the runs that it adds
       write:  cron_day_of_month = 31
     day 0: with a day of week and no day of month the schedd also runs the job on the last day of a
     month, and then every two minutes until the month ends

@@ -317,7 +317,7 @@ def test_day_zero_is_shown_with_its_cure() -> None:
         "   5  Mon 2026-12-14 06:00 +0100  in 23 d 11 h  05:50        06:00       not reached",
         "",
         "  ! The real schedd (HTCondor 25.14) differs:",
-        "    day of month: 31 avoids the defect below, and the clause excludes what it adds",
+        "    day of month: 31 avoids day 0 (see below); the clause excludes the runs that it adds",
     ]
     assert result.lines[16:] == [
         "      write:  cron_day_of_month = 31",
