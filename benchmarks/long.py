@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
+
+from benchmarks.queues import cost, crondor
 
 _ROOT = Path(__file__).resolve().parent.parent
 _ROUNDS = 3
@@ -58,7 +57,7 @@ TASKS = (
 
 
 class Measured(NamedTuple):
-    """Median seconds of the processor, in the program's own code, and the most memory in MB."""
+    """Median seconds of the processor, and the most memory in MB."""
 
     task: Task
     seconds: float
@@ -74,21 +73,6 @@ class Measured(NamedTuple):
 
 def measured(task: Task) -> Measured:
     """Run a command some times."""
-    found = [_run(task) for _ in range(_ROUNDS)]
-    return Measured(task, median(seconds for seconds, _ in found), max(megabytes for _, megabytes in found))
-
-
-def _run(task: Task) -> tuple[float, float]:
-    script = Path(sys.executable).with_name("crondor")
-    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    with tempfile.TemporaryFile() as given:
-        given.write(task.given.encode())
-        given.seek(0)
-        nowhere = subprocess.DEVNULL
-        command = [str(script), *task.arguments]
-        started = subprocess.Popen(command, stdin=given, stdout=nowhere, stderr=nowhere, env=environ)
-        _, status, usage = os.wait4(started.pid, 0)
-    started.returncode = os.waitstatus_to_exitcode(status)
-    if started.returncode not in (0, 1):  # 1: something was found
-        raise ValueError(task.name)
-    return usage.ru_utime, usage.ru_maxrss / 1024
+    with tempfile.TemporaryDirectory() as place:
+        found = [cost((*crondor(), *task.arguments), Path(place), given=task.given) for _ in range(_ROUNDS)]
+    return Measured(task, median(each.seconds for each in found), max(each.memory for each in found))

@@ -230,13 +230,12 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wall)
 """
 
 
-def cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None = None) -> Cost:
+def cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None = None, *, given: str = "") -> Cost:
     """Run a command in a folder and return what it cost; a process of its own counts that of its child alone."""
     around = {**os.environ, **(environ or {})}
     around.pop("PYTHONDONTWRITEBYTECODE", None)  # imports are compiled once, as they are for users
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURED, *command], cwd=place, env=around, capture_output=True, text=True, check=True
-    )
+    line = [sys.executable, "-c", _MEASURED, *command]
+    done = subprocess.run(line, cwd=place, env=around, input=given, capture_output=True, text=True, check=True)
     seconds, memory, wall = map(float, done.stdout.split())
     if not (place / "out").stat().st_size and "routed" not in command:
         raise ValueError(f"{command} printed nothing")
