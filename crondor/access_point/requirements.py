@@ -26,7 +26,7 @@ from crondor.diagnostics import Diagnostic, Severity, Source, Span, similar
 from crondor.job.attributes import exact_integer, printed, result
 from crondor.job.expressions import NEW_JOB
 from crondor.job.policy import SystemExpression, SystemPolicy
-from crondor.knowledge.words import hold_codes
+from crondor.knowledge.words import hold_name
 from crondor.macro.lines import BLANKS, LogicalLine
 from crondor.submit import JobGroup
 from crondor.submit.ad import JobAd
@@ -537,7 +537,7 @@ def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
     code = exact_integer(ad, "HoldReasonCode")
     if code is not None:
         made.set("NumHolds", 1)
-        made.set("NumHoldsByReason", {hold_codes().get(str(code), "Unspecified"): 1})
+        made.set("NumHoldsByReason", {hold_name(code): 1})
     for name, account in (("Owner", submitter.owner), ("User", f"{submitter.owner}@{submitter.domain}")):
         if name not in ad or printed(ad, name) == "undefined":
             made.set(name, account)

@@ -474,6 +474,18 @@ def _arguments(words: str) -> str:
 
 
 @cache
-def hold_codes() -> Mapping[str, str]:
-    """Return the names of all hold codes, by the code as text."""
-    return dict(map(str.split, lines("hold_codes.txt")))
+def hold_codes() -> Mapping[int, str]:
+    """Return the names of all hold codes."""
+    codes, names = zip(*map(str.split, lines("hold_codes.txt")), strict=True)
+    return dict(zip(map(int, codes), names, strict=True))
+
+
+def hold_name(code: int) -> str:
+    """Return the name by which NumHoldsByReason counts a hold."""
+    return hold_codes().get(code, hold_codes()[0])
+
+
+@cache
+def other_words() -> Mapping[str, str]:
+    """Return the submit commands by the words that users of other systems write for them."""
+    return dict(map(columns, lines("other_words.txt")))

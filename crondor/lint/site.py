@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from importlib import metadata
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -263,7 +263,7 @@ class JobSubject:
         spans = None if self.jobs is None else self.jobs.jobs.spans
         return [name for name in self._ad if spans is None or any(each in spans for each in spellings(name))]
 
-    @property
+    @cached_property
     def _times(self) -> JobTimes | None:
         job = QueuedJob(self._ad)
         try:

@@ -14,7 +14,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.job.attributes import JobStatus, count, exact_integer, expression, int32, integer_of, string
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.job_queue.records import JobId, cluster_of
-from crondor.knowledge.words import hold_codes
+from crondor.knowledge.words import hold_name
 
 _NUMBER: Final = re.compile(r"([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?\Z").match
 _OWNER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]{0,255}\Z").match
@@ -504,7 +504,7 @@ def counted(ad: ClassAd, code: int) -> dict[str, object]:
     """Return NumHolds and NumHoldsByReason after another hold; a hold to spool input does not count."""
     if code == SPOOLING_INPUT:
         return {}
-    name = hold_codes().get(str(code), "Unspecified")
+    name = hold_name(code)
     reasons = _reasons(ad)
     before = reasons.get(name)
     reasons[name] = (integer_of(before) or 0) + 1

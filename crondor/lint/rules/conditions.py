@@ -488,7 +488,7 @@ def _settled(each: WrittenExpression) -> bool | None:
     if (asked and not asked & _STATE) or functions(each.tree) & CHANGING:
         return None
     literals = {node.value for node in nodes(each.tree) if isinstance(node, Literal) and type(node.value) is int}
-    codes = sorted({*map(int, hold_codes()), *literals} - {USER_REQUEST})  # a user holds a job, and releases it
+    codes = sorted({*hold_codes(), *literals} - {USER_REQUEST})  # a user holds a job, and releases it
     found: set[bool] = set()
     for status in _statuses(attribute):
         is_held = status is JobStatus.HELD

@@ -15,11 +15,10 @@ from crondor.knowledge.words import (
     CommandType,
     Setting,
     SubmitCommand,
-    columns,
     job_attributes,
-    lines,
     machine_attributes,
     one_slip,
+    other_words,
     submit_commands,
 )
 from crondor.lint.made import AT_HOME, MOST_JOBS, in_universe, universes_of
@@ -42,7 +41,6 @@ _NOT_UNLIKE: Final = 0.75
 _BEGUN: Final = 0.7  # of a command's letters
 _LONG_ENOUGH: Final = 8  # letters from which a name similar to a command is hardly the author's own
 _LONGEST: Final = 60  # letters of a name that are compared
-_WORDS_FOR: Final = dict(map(columns, lines("other_words.txt")))
 
 
 def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
@@ -56,8 +54,8 @@ def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _meant(key: str, is_thorough: bool) -> str | None:  # noqa: FBT001 - what it is kept by
-    if key in _WORDS_FOR:
-        return _WORDS_FOR[key]
+    if key in other_words():
+        return other_words()[key]
     table = submit_commands()
     if key in table:
         return None
@@ -68,8 +66,8 @@ def _meant(key: str, is_thorough: bool) -> str | None:  # noqa: FBT001 - what it
 
 def meant_request(key: str) -> str | None:
     """Return the request that the name of a resource was meant for, None for a name of its own."""
-    if key in _WORDS_FOR:
-        return _WORDS_FOR[key]
+    if key in other_words():
+        return other_words()[key]
     near = (name for name in REQUESTS if one_slip(key, name))
     return next(near, None) or next(iter(similar(key[:_LONGEST], REQUESTS, _ALIKE)), None)
 
