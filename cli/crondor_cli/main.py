@@ -11,7 +11,7 @@ from typing import NoReturn, TextIO
 import click
 
 from crondor.diagnostics import CrondorError
-from crondor_cli.kit.command import LazyGroup, shared_options
+from crondor_cli.kit.command import LazyGroup, installed_version, shared_options
 from crondor_cli.kit.screen import say, show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports no module.
@@ -45,12 +45,8 @@ SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 80}
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        from importlib import metadata  # noqa: PLC0415 - 23 ms, and rarely asked for
-
-        try:
-            say(f"crondor {metadata.version('crondor')}")
-        except metadata.PackageNotFoundError:
-            say("crondor, not installed: run from a checkout")
+        version = installed_version()
+        say(f"crondor {version}" if version else "crondor, not installed: run from a checkout")
         ctx.exit()
 
 

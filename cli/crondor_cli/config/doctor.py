@@ -15,7 +15,7 @@ import click
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.live import Connection, connection_of
 from crondor_cli.kit import options as opts
-from crondor_cli.kit.command import Command
+from crondor_cli.kit.command import Command, installed_version
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_of
 from crondor_cli.kit.progress import PROGRESS
@@ -46,7 +46,10 @@ def _result(connection: Connection | None, clock: Clock, findings: list[Diagnost
         "executable": sys.executable,
         "zone": clock.zone_name,
         "configuration": _configuration(),
-        "packages": [{"extra": e["extra"], "package": e["name"], "version": _version(e["name"])} for e in needed],
+        "packages": [
+            {"extra": each["extra"], "package": each["name"], "version": installed_version(each["name"])}
+            for each in needed
+        ],
         "live": None if connection is None else _live(connection),
         "diagnostics": [diagnostic_data(each) for each in findings],
     }
@@ -68,13 +71,6 @@ def _live(connection: Connection) -> results.Live:
         "offsets": [{"time": e.time, "theirs": e.theirs, "ours": e.ours} for e in connection.offsets],
         "log": connection.log or None,
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 EPILOG = """\b

@@ -15,7 +15,7 @@ import click
 from crondor.diagnostics import similar
 from crondor_cli.kit.files import may_be_set
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import COLORS, SCREEN, clean_line, usage
+from crondor_cli.kit.screen import COLORS, SCREEN, clean_line, not_installed, usage
 
 _MEANT: Final = {
     "--start": "--from",
@@ -102,8 +102,17 @@ def need_processes(name: str) -> None:
 def need_package(name: str, package: str) -> None:
     """Raise UsageError for a command whose package, in the extra of the command's name, is not installed."""
     if find_spec(package) is None:
-        message = f"crondor {name} needs {package}, which is not installed"
-        raise usage(f"{message}: pip install '.[{name}]' in a clone of crondor")
+        raise not_installed(f"crondor {name}", package, name)
+
+
+def installed_version(package: str = "crondor") -> str | None:
+    """Return the version of a package, None if it is not installed, such as crondor run from a checkout."""
+    from importlib import metadata  # noqa: PLC0415 - 23 ms, and rarely asked for
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 INTERRUPTED = 130

@@ -22,7 +22,7 @@ from crondor.rights.replacing import Changed, RightsRefused, replace_text, whole
 from crondor.rights.trust import Untrusted
 from crondor.rights.walk import open_named, open_plain
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import emit, say, show, usage
+from crondor_cli.kit.screen import emit, not_installed, say, show, usage
 
 STDIN = "<stdin>"
 """The name of the text of standard input."""
@@ -368,6 +368,15 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def leads_out(folder: str, path: str) -> bool:
+    """Return whether a path, from a folder, is outside it, with links followed; nothing is opened."""
+    base = os.path.realpath(folder)
+    try:
+        return os.path.commonpath((base, os.path.realpath(os.path.join(base, path)))) != base
+    except ValueError:  # it contains NUL, or is on another drive
+        return True
+
+
 def inside_of(paths: Iterable[str]) -> Iterator[str]:
     """Yield paths without found ones that lead out of the folder: each of those causes a warning."""
     for path in paths:
@@ -441,8 +450,7 @@ def needs_matplotlib() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
             raise
-        message = "--plot needs matplotlib, which is not installed: pip install '.[plot]' in a clone of crondor"
-        raise usage(message) from None
+        raise not_installed("--plot", "matplotlib", "plot") from None
 
 
 @contextmanager

@@ -6,11 +6,9 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
@@ -21,6 +19,7 @@ from crondor.lint import CheckReport, Cured, Finding, Fix
 from crondor.lint.baseline import KnownFinding
 from crondor.lint.report import address_of, finding_data, page_of
 from crondor.submit.edits import TextEdit, changed
+from crondor_cli.kit.command import installed_version
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, Result, report_fixed, with_baseline, write_baseline
 from crondor_cli.kit.options import format_option, gathered, options_of
 from crondor_cli.kit.screen import (
@@ -192,8 +191,9 @@ def _print_sarif(result: ChosenReports) -> None:
     findings = list(result.all_findings)
     codes = sorted({finding.diagnostic.code for finding in findings})
     driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
-    with suppress(metadata.PackageNotFoundError):  # run from a source checkout
-        driver["version"] = metadata.version("crondor")
+    version = installed_version()
+    if version is not None:
+        driver["version"] = version
     said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
     seen: Counter[str] = Counter()
     run = {

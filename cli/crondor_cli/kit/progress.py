@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 import click
 
 from crondor.diagnostics import CrondorError, columns_of
-from crondor_cli.kit.screen import STATUS, drawn_columns, say, show_error, usage
+from crondor_cli.kit.screen import STATUS, drawn_columns, not_installed, say, show_error, usage
 from crondor_cli.kit.tables import plural
 
 _Item = TypeVar("_Item")
@@ -211,8 +211,7 @@ def _changes(folders: Iterable[str]) -> Iterator[object]:
     try:
         from watchfiles import watch  # noqa: PLC0415 - optional, and 30 ms
     except ImportError:
-        message = "--watch needs watchfiles, which is not installed: pip install '.[watch]' in a clone of crondor"
-        raise usage(message) from None
+        raise not_installed("--watch", "watchfiles", "watch") from None
     yield None
     yield from watch(*folders, debounce=_SETTLE, step=_SETTLE // 2)
 

@@ -545,3 +545,8 @@ def account() -> str:
 def usage(message: str) -> click.UsageError:
     """Return a usage error of the running command."""
     return click.UsageError(message, click.get_current_context(silent=True))
+
+
+def not_installed(what: str, package: str, extra: str) -> click.UsageError:
+    """Return the usage error of a command or an option that needs a package of an extra."""
+    return usage(f"{what} needs {package}, which is not installed: pip install '.[{extra}]' in a clone of crondor")

@@ -23,6 +23,7 @@ from crondor_cli.kit.files import (
     OWN_FILE,
     PROJECT_FILE,
     folders_upwards,
+    leads_out,
     may_say,
     system_file,
     user_folder,
@@ -276,7 +277,7 @@ class SettingsFiles:
 
     def inside(self, file: SettingsFile, paths: list[str], span: Span | None, hint: str = "") -> list[str]:
         """Return the paths of a project's file that do not lead out of its folder; warn of the others."""
-        inside = [path for path in paths if not _leads_out(file.path, path)]
+        inside = [path for path in paths if not leads_out(os.path.dirname(file.path), path)]
         for path in paths:
             if path not in inside:
                 message = f"{printable(path)} is ignored: a project's own file may only name paths in its folder"
@@ -350,15 +351,6 @@ def _doubt_there(path: str, doubt: Callable[[os.stat_result], str]) -> str:
 
 def _unreadable(path: str, reason: str) -> BadSettings:
     return BadSettings([Diagnostic("settings", f"cannot read {printable(path)}: {reason}")])
-
-
-def _leads_out(file: str, path: str) -> bool:
-    """Return whether a path is outside a file's folder, with links followed; nothing is opened."""
-    folder = os.path.realpath(os.path.dirname(file))
-    try:
-        return os.path.commonpath((folder, os.path.realpath(os.path.join(folder, path)))) != folder
-    except ValueError:  # it contains NUL, or is on another drive
-        return True
 
 
 def read_values(file: SettingsFile) -> list[SettingValue]:

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import metadata
 from typing import Any, BinaryIO, Final, NamedTuple, TypeVar, cast
 
 import click
@@ -27,6 +26,7 @@ from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import CheckSettings, Rule, TextEdit
 from crondor.lint.subject import CheckMemory, SiteRules
 from crondor.lint.submit import rules_for
+from crondor_cli.kit.command import installed_version
 from crondor_cli.kit.files import files_of, user_folder
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
@@ -195,7 +195,8 @@ class CrondorServer(LanguageServer):
     """
 
     def __init__(self, given: GivenOptions) -> None:
-        super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
+        version = installed_version() or "from a checkout"
+        super().__init__("crondor", version, protocol_cls=_Protocol, converter_factory=default_converter)
         self.settings = SettingsOfFolders(given, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
         self.checked: dict[str, tuple[TextOnScreen, CheckedText, ReadText]] = {}
@@ -343,13 +344,6 @@ class CrondorServer(LanguageServer):
             self._complaints.add(message)
             params = types.ShowMessageParams(types.MessageType.Warning, f"crondor: {message}")
             self._loop.call_soon_threadsafe(self.window_show_message, params)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("crondor")
-    except metadata.PackageNotFoundError:
-        return "from a checkout"
 
 
 _Answer = TypeVar("_Answer")

@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib import metadata
 from subprocess import PIPE
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -20,6 +19,7 @@ from mcp import types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from crondor_cli.kit.command import installed_version
 from crondor_cli.kit.results import RESULT
 from crondor_cli.mcp.tools import TOOLS, Call, Refused, call_of
 
@@ -79,18 +79,12 @@ async def _serve(folder: str) -> None:
         async with limiter:
             return await _called(params.name, given, folder)
 
+    version = installed_version() or ""
     server = Server(
-        "crondor", version=_version(), instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
+        "crondor", version=version, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
     )
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-def _version() -> str:
-    try:
-        return metadata.version("crondor")
-    except metadata.PackageNotFoundError:  # run from a checkout
-        return ""
 
 
 def _tool(name: str) -> types.Tool:

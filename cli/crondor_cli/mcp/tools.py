@@ -10,6 +10,7 @@ import click
 from jsonschema import Draft202012Validator
 
 from crondor.diagnostics import shortened, similar
+from crondor_cli.kit.files import leads_out
 from crondor_cli.kit.results import usual_schema
 from crondor_cli.main import cli
 
@@ -267,11 +268,7 @@ def _path(path: object, folder: str) -> str | None:
     """Return the path of a file from its folder, empty if none is given, None if it is outside; links are followed."""
     if not isinstance(path, str):
         return ""
-    try:
-        base = os.path.realpath(folder)
-        real = os.path.realpath(os.path.join(base, path))
-        is_inside = os.path.commonpath((base, real)) == base and os.path.isfile(real)
-        name = os.path.relpath(real, base)
-        return (os.path.join(os.curdir, name) if name.startswith("-") else name) if is_inside else None
-    except ValueError:  # NUL, or another drive
+    if leads_out(folder, path) or not os.path.isfile(os.path.join(folder, path)):
         return None
+    name = os.path.relpath(os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder))
+    return os.path.join(os.curdir, name) if name.startswith("-") else name
