@@ -23,6 +23,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from crondor.classad import read_ads
 from crondor.compile.meaning import WrittenSchedule, read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
+from crondor.knowledge.kinds import FileKind, recognised
 from crondor.lint import CheckSettings, check_submit, finding_data
 from crondor.recurrence import Recurrence, never_reason
 from crondor.spec import FIELDS, CronSpec, InvalidSpec
@@ -269,17 +270,19 @@ def _count_by_walking(between: Callable[[int, int], Iterable[int]]) -> Callable[
 
 
 def _diagnostic(each: Diagnostic) -> Answer:
-    place = None
-    if each.span is not None:
-        place = {"line": each.span.line, "column": each.span.column, **_offsets(each.span.source.text, each.span)}
     return {
         "code": each.code,
         "severity": each.severity.value,
         "message": each.message,
         "help": each.help,
         "text": each.span.text if each.span is not None else None,
-        "place": place,
+        "place": each.span and _place(each.span),
     }
+
+
+def _place(span: Span) -> Answer:
+    """Return where a piece stands: its line, its column, and what a browser counts."""
+    return {"line": span.line, "column": span.column, **_offsets(span.source.text, span)}
 
 
 def _offsets(text: str, span: Span) -> dict[str, int]:
@@ -308,8 +311,7 @@ def _findings_of(text: str, zone: str, now: int) -> list[Answer]:
     findings = []
     for each in check_submit(Source(text, "job.sub"), CheckSettings(now=now, zone=zone)).findings:
         data: Answer = dict(finding_data(each))
-        span = each.diagnostic.span
-        data["place"] = None if span is None else {"line": span.line, "column": span.column, **_offsets(text, span)}
+        data["place"] = each.diagnostic.span and _place(each.diagnostic.span)
         data["fix"] = each.fix and {"title": each.fix.title, "safe": each.fix.safe}
         findings.append(data)
     return findings
@@ -327,7 +329,7 @@ def fix(*, text: str, zone: str, now: int, index: int) -> Answer:
 
 def route(*, config: str, jobs: str, zone: str, now: int) -> Answer:
     """Return which route takes each job, why the others do not, what is wrong, and what changes in the copies."""
-    is_submit = re.search(r"^\s*queue\b", jobs, re.MULTILINE | re.IGNORECASE)
+    is_submit = recognised(jobs) is FileKind.SUBMIT
     name = "job.sub" if is_submit else "jobs.ads"
     files = {"routes.conf": config, name: jobs}
     common = ("--config", "routes.conf", name, *_at(zone, now))

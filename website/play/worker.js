@@ -63,12 +63,15 @@ async function start() {
   const engine = python.pyimport("engine");
   let rest;
   let isWhole = false;
-  const begin = () => { isFirst = false; arrived.clear(); return true; };
-  const complete = () => (rest ??= begin() && Promise.all([bytes("later.zip"), bytes(LIBRARY)]).then(([archive, modules]) => {
+  const begin = async () => {
+    isFirst = false;
+    arrived.clear();
+    const [archive, modules] = await Promise.all([bytes("later.zip"), bytes(LIBRARY)]);
     python.FS.writeFile(library, new Uint8Array(modules));
     python.unpackArchive(archive, "zip", { extractDir });
     isWhole = true;
-  }).catch((error) => { rest = undefined; throw error; }));
+  };
+  const complete = () => (rest ??= begin().catch((error) => { rest = undefined; throw error; }));
   const answer = (question) => JSON.parse(engine.answer(JSON.stringify(question)));
   return { complete, answer, waits: () => !isWhole };
 }
